@@ -1,0 +1,92 @@
+// What joins a command to the world? Everything opened here is closed again, however the command ends.
+import { readFile, writeFile } from "node:fs/promises";
+import { openBridge } from "./bridge/bridge.ts";
+import type { BridgeConnection } from "./bridge/connection.ts";
+import { createState } from "./bridge/state.ts";
+import type { Context, HoldfastCommand } from "./commands/context.ts";
+import { COMMANDS } from "./commands/table.ts";
+import { createNoteLog } from "./platform/log.ts";
+import { selfCommand, startDetached } from "./platform/self.ts";
+import { createSystemWorld, type Env, stateDirectory } from "./platform/system.ts";
+import { createTerminal, readStdin } from "./platform/terminal.ts";
+import { Fault } from "./protocol/fault.ts";
+import { exitCodeOf } from "./surface/exit-codes.ts";
+import { parseArgs, wantsHelp } from "./surface/flags.ts";
+import { helpFor } from "./surface/help.ts";
+import { createPrinter, type Printer } from "./surface/print.ts";
+import { nearest } from "./surface/suggest.ts";
+
+const CLOSED_PIPE = "closed pipe";
+
+export async function runCommand(words: readonly string[], env: Env, interrupt: AbortController): Promise<number> {
+  const terminal = createTerminal({ env });
+  terminal.onClosedPipe(() => interrupt.abort(CLOSED_PIPE));
+  const isJson = words.includes("--json") || words.includes("--format=json") || /--format json/.test(words.join(" "));
+  const log = createNoteLog((text) => printer.note(`warning: ${text}`, "yellow"));
+  const world = createSystemWorld(log);
+  const printer = createPrinter({ terminal, format: isJson ? "json" : "text", clock: world.clock });
+  try {
+    const command = await find(words[0] ?? "");
+    const rest = words.slice(1);
+    if (wantsHelp(rest)) {
+      printer.line(helpFor(command, COMMANDS[command.name]?.summary ?? ""));
+      return 0;
+    }
+    const args = parseArgs(command, rest, env);
+    return await runWith(command, args, { world, env, printer, signal: interrupt.signal });
+  } catch (thrown) {
+    return failed(thrown, printer, interrupt.signal);
+  }
+}
+
+async function find(name: string): Promise<HoldfastCommand> {
+  const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (entry) return await entry.load();
+  const names = Object.keys(COMMANDS).filter((each) => !COMMANDS[each]?.hidden);
+  const close = nearest(name, names);
+  const what = name.startsWith("-") ? "The first word must be a command, not the flag" : "There is no command";
+  const hint = close ? `did you mean "${close}"?` : "holdfast help lists them";
+  throw new Fault("USAGE", `${what} "${name}"; ${hint}`, { argument: "COMMAND", value: name });
+}
+
+function failed(thrown: unknown, printer: Printer, signal: AbortSignal): number {
+  if (signal.aborted) return signal.reason === CLOSED_PIPE ? 0 : 130;
+  printer.fault(thrown);
+  return exitCodeOf(thrown);
+}
+
+type Basics = Pick<Context, "world" | "env" | "printer" | "signal">;
+type Arguments = Parameters<HoldfastCommand["run"]>[0];
+
+async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics): Promise<number> {
+  const { world, env, printer, signal } = basics;
+  const state = createState(world, stateDirectory(env));
+  const opened: BridgeConnection[] = [];
+  const startBackgroundHost = (port: number) => startDetached(["background-host", "--port", String(port)]);
+  const context: Context = {
+    ...basics,
+    state,
+    self: selfCommand(),
+    startBackgroundHost,
+    readStdin,
+    readFile: (path) => readFile(path, "utf8"),
+    writeFile: (path, bytes) => writeFile(path, bytes),
+    async open({ log = world.log, ...options }) {
+      const listener = { notice: (message: string) => printer.note(message, "yellow"), ...options.listener };
+      const connection = await openBridge({ ...world, log }, { state, signal, ...options, listener });
+      opened.push(connection);
+      return connection;
+    },
+  };
+  const interrupted = Promise.withResolvers<never>();
+  interrupted.promise.catch(() => undefined);
+  const stop = () => interrupted.reject(new Fault("REFUSED", "Interrupted"));
+  if (!command.endsItself) signal.addEventListener("abort", stop, { once: true });
+  try {
+    const code = await Promise.race([command.run(args, context), interrupted.promise]);
+    return code;
+  } finally {
+    signal.removeEventListener("abort", stop);
+    await Promise.all(opened.map((connection) => connection.disconnect()));
+  }
+}

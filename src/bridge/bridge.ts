@@ -1,0 +1,183 @@
+// In which ways is a bridge opened? As host only, standing in line, or as a command that comes and goes.
+import type { OwnSettings } from "../core/reign.ts";
+import { START_ROUNDS, takeoverAtStart } from "../core/takeover.ts";
+import type { World } from "../platform/world.ts";
+import type { HostMessage, SessionEvent } from "../protocol/client.ts";
+import { Fault, HostUnreachableError } from "../protocol/fault.ts";
+import type { Client } from "./client-link.ts";
+import { type BridgeConnection, openConnection, type Reacher } from "./connection.ts";
+import { HandOffManager, type HandOffState, type LineOutcome, runTakeover, type TakeoverEnd } from "./hand-off.ts";
+import { createHosting } from "./hosting.ts";
+import { type HostLink, type JoinOutcome, join } from "./join.ts";
+import { describeHolder, hopeless, reachHost } from "./reach.ts";
+import type { State } from "./state.ts";
+
+export type Mode =
+  /** Hosts, or fails. */
+  | "host"
+  /** Hosts if the port is free, else waits in line. */
+  | "standing"
+  /** Never hosts. */
+  | "command";
+
+export interface BridgeListener {
+  session?(event: SessionEvent): void;
+  clientEntered?(client: Client): void;
+  clientLeft?(client: Client): void;
+  stopAsked?(): void;
+  idle?(): void;
+  handOff?(state: HandOffState): void;
+  /** Something a person should know: a stranger on the port, a host that hangs. */
+  notice?(message: string): void;
+}
+
+export interface BridgeOptions {
+  port: number;
+  mode: Mode;
+  state: State;
+  own?: OwnSettings;
+  background?: boolean;
+  logFile?: string | null;
+  /** A command's way to start a background host; undefined with --no-start. */
+  startHost?: (() => void) | undefined;
+  listener?: BridgeListener;
+  signal?: AbortSignal;
+}
+
+export const openBridge = (world: World, options: BridgeOptions): Promise<BridgeConnection> =>
+  openConnection(world, createReacher(world, options));
+
+function createReacher(world: World, options: BridgeOptions): Reacher {
+  const { clock, log } = world;
+  const { mode, port, state, listener = {} } = options;
+  const over = new AbortController();
+  const signal = options.signal ? AbortSignal.any([over.signal, options.signal]) : over.signal;
+  let receive: (message: HostMessage) => void = () => {};
+  let lost: (why: { hung: boolean }) => void = () => {};
+  let joined: HostLink | undefined;
+  let lastJoin: JoinOutcome | undefined;
+  let noticed = "";
+
+  const notice = (message: string): void => {
+    if (message === noticed) return;
+    noticed = message;
+    if (listener.notice) listener.notice(message);
+    else log.warn(message);
+  };
+  const silence = () => `Port ${port} is held by ${describeHolder(world, port)}, which does not answer`;
+  const hosting = createHosting(world, options, notice);
+
+  const tryJoin = async (): Promise<JoinOutcome> => {
+    const outcome = await join(
+      world,
+      { port, token: state.token(), standing: mode === "standing" },
+      { message: (message) => receive(message), closed: (why) => lost(why) },
+    );
+    lastJoin = outcome;
+    if (outcome.kind === "joined") joined = outcome.link;
+    if (outcome.kind === "silent") notice(silence());
+    const fault = hopeless(world, port, outcome);
+    if (fault) notice(fault.message);
+    return outcome;
+  };
+
+  const joinInLine = async (): Promise<LineOutcome> => {
+    const { kind } = await tryJoin();
+    if (kind === "joined" || kind === "closing" || kind === "refused" || kind === "silent") return { kind };
+    return { kind: kind === "broken" ? "refused" : "silent" };
+  };
+
+  const handOff = new HandOffManager({
+    world,
+    port,
+    signal,
+    bind: () => hosting.attempt(port, { failover: true, successor: true }),
+    join: joinInLine,
+    changed: (changed) => listener.handOff?.(changed),
+  });
+
+  const hostLink = (): HostLink => {
+    const { host } = hosting;
+    if (!host) throw new Error("There is no host in this process");
+    const local = host.attachLocal((message) => receive(message));
+    return { role: "host", port: host.port, hostPid: world.pid, send: local.send, end: local.end };
+  };
+  const joinedLink = (): HostLink => {
+    if (!joined) throw new Error("There is no connection to a host");
+    return joined;
+  };
+
+  const startFault = (end: TakeoverEnd): Error => {
+    if (end.state === "failed" && end.error instanceof Fault) return end.error;
+    if (end.state === "failed") {
+      const message = `Cannot listen on 127.0.0.1:${port}: ${end.code}; choose another port with --port`;
+      return new Fault("PORT_HELD", message, { port, code: end.code }, { cause: end.error });
+    }
+    const fault = lastJoin && hopeless(world, port, lastJoin);
+    if (fault) return fault;
+    if (end.state === "aborted") return new HostUnreachableError("127.0.0.1", port, "interrupted");
+    return new Fault("PORT_HELD", `${silence()} as a holdfast host; choose another port with --port`, { port });
+  };
+
+  const start = async (): Promise<HostLink> => {
+    const successor = mode === "standing" || options.background === true;
+    const end = await runTakeover(takeoverAtStart(), {
+      bind: () => hosting.attempt(port, { failover: false, successor }),
+      async join() {
+        const outcome = await joinInLine();
+        // At a start a stranger on the port is final; in line it may leave again.
+        if (lastJoin && hopeless(world, port, lastJoin)) over.abort();
+        return outcome;
+      },
+      signal,
+      clock,
+      maxRounds: START_ROUNDS,
+    });
+    if (end.state === "hosting") return hostLink();
+    if (end.state !== "joined") throw startFault(end);
+    if (mode === "standing") return joinedLink();
+    const { hostPid: pid, end: leave } = joinedLink();
+    leave();
+    const message = `A holdfast host runs on port ${port} already (pid ${pid}); wait in line with --standby, or end it with: holdfast stop`;
+    throw new Fault("PORT_HELD", message, { port, pid });
+  };
+
+  const standInLine = async (): Promise<HostLink | undefined> => {
+    for (;;) {
+      try {
+        const end = await handOff.onHostDisconnected();
+        if (end === "aborted") return undefined;
+        return end === "promoted" ? hostLink() : joinedLink();
+      } catch (thrown) {
+        // Who stands in line goes on waiting after the error is told.
+        if (!(thrown instanceof HostUnreachableError)) throw thrown;
+        notice(thrown.message);
+      }
+    }
+  };
+
+  const reach = (afterLoss: boolean): Promise<HostLink> =>
+    reachHost({ world, port, signal, join: tryJoin, startHost: options.startHost, afterLoss });
+
+  return {
+    async first(onMessage, onLost) {
+      receive = onMessage;
+      lost = onLost;
+      return mode === "command" ? await reach(false) : await start();
+    },
+    async again({ hung }) {
+      if (hung) notice(`The host on port ${port} hangs. ${silence()}`);
+      return mode === "command" ? await reach(true) : await standInLine();
+    },
+    settled(link) {
+      noticed = "";
+      if (link.role === "client") handOff.onConnected();
+    },
+    transferNotice: () => handOff.onHostTransferNotice(),
+    succession: (rank) => handOff.onSuccession(rank),
+    async leave() {
+      over.abort();
+      await hosting.leave();
+    },
+  };
+}

@@ -1,0 +1,108 @@
+// What becomes of one client, from its first frame to its last? The same for a socket and for the host's own process.
+import type { Cancel, SocketEvents, World } from "../platform/world.ts";
+import { ClientChallenge, ClientHello, ClientMessage, type HostMessage } from "../protocol/client.ts";
+import { OLDEST_PROTOCOL_VERSION, PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";
+import { type Frame, parseFrame } from "../rpc/frame.ts";
+import { createHostProver } from "../rpc/prover.ts";
+import { errorResult } from "./relay.ts";
+
+export interface Client {
+  clientId: string;
+  standing: boolean;
+  /** Said `client-hello`: it knows our own messages. */
+  ours: boolean;
+  /** In the host's own process. */
+  local: boolean;
+  pid: number | null;
+  send(message: HostMessage): void;
+  close(code: number, reason: string): void;
+}
+
+export interface ClientLinkDeps {
+  world: Pick<World, "clock" | "newId" | "secrets" | "pid">;
+  token: string;
+  /** Foreign clients may speak without a hello. */
+  open: boolean;
+  entered(client: Client): void;
+  asked(client: Client, message: ClientMessage): void;
+  malformed(): void;
+  heard(): void;
+  gone(client: Client | undefined): void;
+}
+
+interface Wire {
+  send(text: string): void;
+  close(code: number, reason: string): void;
+}
+
+const HELLO_MS = 10_000;
+const NEEDS_TOKEN = "This host wants a proof of its token; a foreign client needs a host with --auth none";
+
+export function createClientLink(wire: Wire, deps: ClientLinkDeps): SocketEvents {
+  const { clock, newId, pid } = deps.world;
+  const prover = createHostProver(deps.world, deps.token);
+  let client: Client | undefined;
+
+  const cancelHello: Cancel = clock.after(HELLO_MS, () => {
+    if (!client && !deps.open) wire.close(1008, "No client-hello within 10 s");
+  });
+
+  const enter = (standing: boolean, ours: boolean, clientPid: number | null): Client => {
+    cancelHello();
+    client = {
+      clientId: newId(),
+      standing,
+      ours,
+      local: false,
+      pid: clientPid,
+      send: (message) => wire.send(JSON.stringify(message)),
+      close: wire.close,
+    };
+    deps.entered(client);
+    return client;
+  };
+
+  const challenged = (frame: Frame): void => {
+    const challenge = ClientChallenge.safeParse(frame);
+    if (!challenge.success) return deps.malformed();
+    const proof = prover.answer(challenge.data.nonce);
+    const versions = { version: VERSION, protocolVersion: PROTOCOL_VERSION };
+    wire.send(JSON.stringify({ type: "host-hello", ...proof, ...versions, pid }));
+  };
+
+  const greeted = (frame: Frame): void => {
+    const hello = ClientHello.safeParse(frame);
+    if (!hello.success) return deps.malformed();
+    if (client) return;
+    if (!prover.accepts(hello.data.proof)) return wire.close(1008, "The proof of the token is wrong");
+    if (hello.data.protocolVersion < OLDEST_PROTOCOL_VERSION) {
+      return wire.close(1008, `Protocol ${hello.data.protocolVersion} is too old for this host`);
+    }
+    enter(hello.data.standing, true, hello.data.pid ?? null);
+  };
+
+  return {
+    message(text) {
+      deps.heard();
+      const frame = parseFrame(text);
+      if (!frame) return deps.malformed();
+      if (frame.type === "client-challenge") return challenged(frame);
+      if (frame.type === "client-hello") return greeted(frame);
+      const message = ClientMessage.safeParse(frame);
+      if (!client && !deps.open) return message.success ? wire.close(1008, NEEDS_TOKEN) : deps.malformed();
+      const speaker = client ?? enter(false, false, null);
+      if (message.success) return deps.asked(speaker, message.data);
+      deps.malformed();
+      if (frame.type !== "host-envelope" || typeof frame["requestId"] !== "string") return;
+      const issue = message.error.issues[0];
+      const why = `Bad "${issue?.path.join(".")}" in host-envelope: ${issue?.message}`;
+      const requestId = frame["requestId"];
+      speaker.send({ type: "host-response", requestId, result: errorResult("", "INVALID_PAYLOAD", why, requestId) });
+    },
+    pong: deps.heard,
+    closed() {
+      cancelHello();
+      deps.gone(client);
+    },
+  };
+}

@@ -1,0 +1,261 @@
+// What is the one process that holds the port made of? Parts are joined here; each decides for itself.
+import { groupByInstance } from "../core/resolve.ts";
+import { createSubscriptions } from "../core/subscriptions.ts";
+import type { Attach, World } from "../platform/world.ts";
+import type { ClientMessage, HostMessage, HostStatus, SessionEvent } from "../protocol/client.ts";
+import type { Health } from "../protocol/health.ts";
+import type { Settings } from "../protocol/settings.ts";
+import { PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";
+import { type Client, createClientLink } from "./client-link.ts";
+import { offerCourtesy } from "./courtesy.ts";
+import { createDoor } from "./door.ts";
+import { createEnvelopes } from "./envelopes.ts";
+import { sayGoodbye } from "./goodbye.ts";
+import { createPluginLink, type PluginLink } from "./plugin-link.ts";
+import { type Peer, startPulse } from "./pulse.ts";
+import { createRelay } from "./relay.ts";
+import { createRoster } from "./roster.ts";
+import { createSessionTable } from "./session-table.ts";
+
+export interface HostOptions {
+  port: number;
+  token: string;
+  settings: Settings;
+  background: boolean;
+  /** True for a host that took over from another. */
+  failover: boolean;
+  logFile: string | null;
+}
+
+export interface HostEvents {
+  session(event: SessionEvent): void;
+  clientEntered(client: Client): void;
+  clientLeft(client: Client): void;
+  stopAsked(): void;
+  endsWhenIdle(): string | null;
+  /** Nothing is in flight any more, and the port is still ours. */
+  seal(handsOver: boolean): void;
+}
+
+export interface LocalLink {
+  send(message: ClientMessage): void;
+  end(): void;
+}
+
+export interface BridgeHost {
+  readonly port: number;
+  readonly sessions: number;
+  readonly clients: number;
+  readonly standing: number;
+  /** A client inside this process: same messages, no socket. */
+  attachLocal(receive: (message: HostMessage) => void): LocalLink;
+  /** Idempotent. */
+  shutdown(): Promise<void>;
+  /** As a crash would: everything cut, nothing said. */
+  forceClose(): void;
+}
+
+export type HostStart =
+  | { kind: "hosting"; host: BridgeHost }
+  | { kind: "taken" }
+  | { kind: "failed"; code: string; error: Error };
+
+export type HostWorld = Pick<World, "clock" | "newId" | "secrets" | "net" | "log" | "pid">;
+
+const TELL_MALFORMED_EACH = 100_000;
+
+export function startHost(world: HostWorld, options: HostOptions, events: HostEvents): HostStart {
+  const { clock, log, net, newId, pid, secrets } = world;
+  const { settings, token } = options;
+  const { limits } = settings;
+  const since = { elapsed: clock.elapsed(), iso: clock.iso() };
+  const plugins = new Map<PluginLink, Peer>();
+  const clientPeers = new Set<Peer>();
+  const roster = createRoster();
+  const subscriptions = createSubscriptions();
+  const relay = createRelay(world, limits.requestsPerSession);
+  let closing = false;
+  let malformedFrames = 0;
+
+  const malformed = (): void => {
+    if (malformedFrames++ % TELL_MALFORMED_EACH === 0) log.warn("Malformed frame", { count: malformedFrames });
+  };
+
+  const table = createSessionTable({
+    told(event) {
+      roster.tellAll(event);
+      events.session(event);
+    },
+    removed(session, why) {
+      relay.abandon(session, why);
+      subscriptions.removeSession(session.info.sessionId);
+    },
+  });
+  const envelopes = createEnvelopes({ table, relay, subscriptions, clients: roster.byId, newId });
+
+  const asked = (client: Client, message: ClientMessage): void => {
+    const { requestId } = message;
+    switch (message.type) {
+      case "list-sessions":
+        return client.send({ type: "list-sessions-response", requestId, sessions: table.infos() });
+      case "list-instances":
+        return client.send({ type: "list-instances-response", requestId, instances: groupByInstance(table.infos()) });
+      case "host-status":
+        return client.send({ type: "host-status-response", requestId, status: status() });
+      case "host-stop":
+        client.send({ type: "host-stop-response", requestId, pid, standing: roster.standing });
+        return events.stopAsked();
+      case "host-envelope":
+        return envelopes.handle(client, message, closing);
+    }
+  };
+
+  const attachPlugin =
+    (mustProve: boolean): Attach =>
+    (socket) => {
+      const stale = () => {
+        const { session } = link;
+        if (session && !session.info.stale) table.update(session, { ...session.info, stale: true });
+      };
+      const peer: Peer = { socket, silentMs: 0, stale };
+      const heard = () => {
+        peer.silentMs = 0;
+      };
+      const gone = () => plugins.delete(link);
+      const { push } = envelopes;
+      const link = createPluginLink(socket, { world, token, mustProve, table, relay, push, malformed, heard, gone });
+      plugins.set(link, peer);
+      return link;
+    };
+
+  const attachClient: Attach = (socket) => {
+    const peer: Peer = { socket, silentMs: 0 };
+    clientPeers.add(peer);
+    return createClientLink(socket, {
+      world,
+      token,
+      open: settings.auth === "none",
+      entered(client) {
+        roster.enter(client);
+        if (options.failover) client.send({ type: "host-ready" });
+        events.clientEntered(client);
+      },
+      asked,
+      malformed,
+      heard() {
+        peer.silentMs = 0;
+      },
+      gone(client) {
+        clientPeers.delete(peer);
+        if (!client) return;
+        roster.leave(client);
+        envelopes.clientLeft(client);
+        events.clientLeft(client);
+      },
+    });
+  };
+
+  const answer = createDoor({
+    secrets,
+    settings,
+    isClosing: () => closing,
+    health: () => health(),
+    counts: () => ({ clients: clientPeers.size, plugins: plugins.size }),
+    attachClient,
+    attachPlugin,
+  });
+  const binding = { answer, frameBytes: limits.frameBytes, waitingBytes: limits.waitingBytes };
+  const bound = net.bind({ ...binding, address: "127.0.0.1", port: options.port });
+  if (bound.kind !== "bound") return bound;
+  const { listener } = bound;
+  const { port } = listener;
+  const courtesy = offerCourtesy(world, { ...binding, port });
+  const stopPulse = startPulse(clock, () => [...plugins.values(), ...clientPeers]);
+
+  const lastFailoverAt = options.failover ? since.iso : null;
+  const health = (): Health => ({
+    status: "ok",
+    port,
+    sessions: table.size,
+    uptime: Math.round(clock.elapsed()),
+    hostUptime: Math.round(clock.elapsed() - since.elapsed),
+    lastFailoverAt,
+    protocolVersion: PROTOCOL_VERSION,
+    serverVersion: VERSION,
+  });
+  const status = (): HostStatus => ({
+    port,
+    pid,
+    version: VERSION,
+    startedAt: clock.iso(clock.now() - clock.elapsed()),
+    hostSince: since.iso,
+    lastFailoverAt,
+    background: options.background,
+    auth: settings.auth,
+    pluginToken: settings.pluginToken !== null,
+    addresses: [
+      { address: "127.0.0.1", listening: true },
+      { address: "[::1]", listening: courtesy.listening, ...(courtesy.note ? { note: courtesy.note } : {}) },
+    ],
+    clients: roster.remote().map((client) => ({
+      clientId: client.clientId,
+      pid: client.pid,
+      standing: client.standing,
+      rank: roster.rankOf(client),
+    })),
+    sessions: table.infos(),
+    malformedFrames,
+    logFile: options.logFile,
+    endsWhenIdle: events.endsWhenIdle(),
+  });
+
+  const cut = (): void => {
+    closing = true;
+    stopPulse();
+    courtesy.cut();
+    listener.cut();
+  };
+  const leave = async (): Promise<void> => {
+    closing = true;
+    const clientSockets = () => [...clientPeers].map(({ socket }) => socket);
+    const isEmpty = () => clientPeers.size + plugins.size === 0;
+    const seal = () => events.seal(roster.standing > 0);
+    const parts = { clock, relay, roster, listener, courtesy };
+    await sayGoodbye({ ...parts, clientSockets, plugins: () => plugins.keys(), isEmpty, seal });
+    cut();
+  };
+  let leaving: Promise<void> | undefined;
+
+  const attachLocal = (receive: (message: HostMessage) => void): LocalLink => {
+    const base = { clientId: newId(), standing: false, ours: true, local: true, pid };
+    const client: Client = { ...base, send: receive, close() {} };
+    roster.enter(client);
+    return {
+      send: (message) => asked(client, message),
+      end() {
+        roster.leave(client);
+        envelopes.clientLeft(client);
+      },
+    };
+  };
+
+  const host: BridgeHost = {
+    port,
+    get sessions() {
+      return table.size;
+    },
+    get clients() {
+      return clientPeers.size;
+    },
+    get standing() {
+      return roster.standing;
+    },
+    attachLocal,
+    shutdown() {
+      leaving ??= leave();
+      return leaving;
+    },
+    forceClose: cut,
+  };
+  return { kind: "hosting", host };
+}

@@ -1,0 +1,92 @@
+// How does this process become the host? Settings, port and host in one step that either holds or leaves no trace.
+import { chooseSettings } from "../core/reign.ts";
+import type { World } from "../platform/world.ts";
+import { Fault, messageOf } from "../protocol/fault.ts";
+import type { Settings } from "../protocol/settings.ts";
+import type { BridgeOptions } from "./bridge.ts";
+import type { BindOutcome } from "./hand-off.ts";
+import { type BridgeHost, startHost } from "./host.ts";
+import { endWhenIdle, type IdleEnd } from "./idle-end.ts";
+
+export interface Hosting {
+  readonly host: BridgeHost | undefined;
+  /** `successor`: goes on with what the last host of this port left; `failover`: says so in `/health`. */
+  attempt(port: number, how: { failover: boolean; successor: boolean }): BindOutcome;
+  leave(): Promise<void>;
+}
+
+type Options = Pick<BridgeOptions, "state" | "own" | "background" | "logFile" | "listener">;
+
+export function createHosting(world: World, options: Options, notice: (message: string) => void): Hosting {
+  const { state, listener = {}, background = false, logFile = null } = options;
+  let host: BridgeHost | undefined;
+  let idleEnd: IdleEnd | undefined;
+
+  const choose = (port: number, successor: boolean): { settings: Settings; isNew: boolean } => {
+    const inherited = successor && port !== 0 ? state.settings(port) : undefined;
+    const { settings, conflicts } = chooseSettings(options.own ?? {}, inherited);
+    if (conflicts.length > 0) world.log.warn("The last host's settings overrule our own", { settings: conflicts });
+    return { settings, isNew: inherited === undefined };
+  };
+
+  const start = (port: number, settings: Settings, failover: boolean) => {
+    const touched =
+      <Item>(tell: ((item: Item) => void) | undefined) =>
+      (item: Item): void => {
+        idleEnd?.touch();
+        tell?.(item);
+      };
+    const hostOptions = { port, token: state.token(), settings, background, failover, logFile };
+    return startHost(world, hostOptions, {
+      session: touched(listener.session),
+      clientEntered: touched(listener.clientEntered),
+      clientLeft: touched(listener.clientLeft),
+      stopAsked: () => listener.stopAsked?.(),
+      endsWhenIdle: () => idleEnd?.describe() ?? null,
+      // With nobody in line the reign ends here, and the next host starts with its own settings.
+      seal: (handsOver) => (handsOver ? undefined : state.forgetSettings(host?.port ?? port)),
+    });
+  };
+
+  return {
+    get host() {
+      return host;
+    },
+    attempt(port, { failover, successor }) {
+      try {
+        const { settings, isNew } = choose(port, successor);
+        const started = start(port, settings, failover);
+        if (started.kind === "taken") return { kind: "taken" };
+        if (started.kind === "failed") return { kind: "bind-failed", code: started.code, error: started.error };
+        const made = started.host;
+        try {
+          if (isNew) state.keepSettings(made.port, settings);
+        } catch (thrown) {
+          made.forceClose();
+          throw thrown;
+        }
+        host = made;
+        if (background) {
+          idleEnd = endWhenIdle(
+            world.clock,
+            settings.idle,
+            () => made,
+            () => listener.idle?.(),
+          );
+        }
+        if (settings.auth === "none") {
+          notice(`This host runs with --auth none: every process on this machine can use port ${made.port}`);
+        }
+        return { kind: "bound" };
+      } catch (thrown) {
+        if (thrown instanceof Fault) return { kind: "bind-failed", code: thrown.code, error: thrown };
+        notice(`The host did not start: ${messageOf(thrown)}`);
+        return { kind: "start-failed" };
+      }
+    },
+    async leave() {
+      idleEnd?.cancel();
+      await host?.shutdown();
+    },
+  };
+}

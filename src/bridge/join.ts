@@ -1,0 +1,142 @@
+// Is there a host of ours on this port? Nothing but a nonce is sent until it has proven itself.
+import type { Socket, SocketEvents, World } from "../platform/world.ts";
+import { type ClientHello, type ClientMessage, HostHello, HostMessage } from "../protocol/client.ts";
+import { OLDEST_PROTOCOL_VERSION, PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";
+import { parseFrame } from "../rpc/frame.ts";
+import { createClientProver } from "../rpc/prover.ts";
+import { type PeerWatch, watchPeer } from "../rpc/watch.ts";
+
+export interface HostLink {
+  readonly role: "host" | "client";
+  readonly port: number;
+  readonly hostPid: number;
+  send(message: ClientMessage): void;
+  /** Leaves; `closed` is not told any more. */
+  end(): void;
+}
+
+export type JoinOutcome =
+  | { kind: "joined"; link: HostLink }
+  | { kind: "refused" }
+  | { kind: "broken" }
+  | { kind: "closing" }
+  | { kind: "full" }
+  | { kind: "silent" }
+  /** Not a holdfast host, or one that does not know our token. */
+  | { kind: "foreign"; why: string }
+  | { kind: "skew"; why: string };
+
+export interface LinkEvents {
+  message(message: HostMessage): void;
+  closed(why: { hung: boolean }): void;
+}
+
+export interface JoinOptions {
+  port: number;
+  token: string;
+  standing: boolean;
+}
+
+export type JoinWorld = Pick<World, "clock" | "net" | "secrets" | "pid">;
+
+const JOIN_MS = 2_000;
+const NO_PROOF = "it could not prove that it knows this user's token: a stranger, or another user's holdfast";
+
+export async function join(world: JoinWorld, options: JoinOptions, events: LinkEvents): Promise<JoinOutcome> {
+  const { clock, net } = world;
+  const { port } = options;
+  const deadline = clock.elapsed() + JOIN_MS;
+  const { promise, resolve } = Promise.withResolvers<JoinOutcome>();
+  const connected = await net.connect({ port, path: "/client", timeoutMs: JOIN_MS }, (socket) =>
+    greet(world, options, socket, events, resolve),
+  );
+  if (connected.kind === "denied") return whyDenied(world, port, connected.status);
+  if (connected.kind !== "open") return connected;
+  const cancel = clock.after(Math.max(deadline - clock.elapsed(), 1), () => {
+    resolve({ kind: "silent" });
+    connected.socket.cut();
+  });
+  const outcome = await promise;
+  cancel();
+  return outcome;
+}
+
+async function whyDenied({ net }: JoinWorld, port: number, status: number): Promise<JoinOutcome> {
+  if (status !== 503) return { kind: "foreign", why: `it answers ${status} to a holdfast client` };
+  const health = await net.probe(port, JOIN_MS);
+  // A host that is well and still says 503 has no room.
+  return { kind: health.kind === "answer" && health.status === 200 ? "full" : "closing" };
+}
+
+function greet(
+  world: JoinWorld,
+  { port, token, standing }: JoinOptions,
+  socket: Socket,
+  events: LinkEvents,
+  resolve: (outcome: JoinOutcome) => void,
+): SocketEvents {
+  const prover = createClientProver(world, token);
+  let joined = false;
+  let left = false;
+  let watch: PeerWatch | undefined;
+  socket.send(JSON.stringify({ type: "client-challenge", nonce: prover.nonce }));
+
+  const refuse = (outcome: JoinOutcome): void => {
+    left = true;
+    resolve(outcome);
+    socket.close(1000, "");
+  };
+
+  const lost = (hung: boolean): void => {
+    watch?.stop();
+    if (left) return;
+    left = true;
+    if (joined) events.closed({ hung });
+    else resolve({ kind: "broken" });
+  };
+
+  const enter = (text: string): void => {
+    const hello = HostHello.safeParse(parseFrame(text));
+    const proof = hello.success ? prover.check(hello.data) : undefined;
+    if (!hello.success || proof === undefined) return refuse({ kind: "foreign", why: NO_PROOF });
+    const { protocolVersion, version, pid } = hello.data;
+    if (protocolVersion < OLDEST_PROTOCOL_VERSION) {
+      const why = `the host is holdfast ${version} with protocol ${protocolVersion}, this is ${VERSION} with ${PROTOCOL_VERSION}; run: holdfast stop`;
+      return refuse({ kind: "skew", why });
+    }
+    const answer: ClientHello = {
+      type: "client-hello",
+      proof,
+      version: VERSION,
+      // The older of the two: what we say must be understood there.
+      protocolVersion: Math.min(protocolVersion, PROTOCOL_VERSION),
+      standing,
+      pid: world.pid,
+    };
+    socket.send(JSON.stringify(answer));
+    joined = true;
+    watch = watchPeer(world.clock, socket, () => {
+      lost(true);
+      socket.cut();
+    });
+    const end = () => {
+      left = true;
+      watch?.stop();
+      socket.close(1000, "");
+    };
+    const send = (message: ClientMessage) => socket.send(JSON.stringify(message));
+    resolve({ kind: "joined", link: { role: "client", port, hostPid: pid, send, end } });
+  };
+
+  return {
+    message(text) {
+      watch?.heard();
+      if (left) return;
+      if (!joined) return enter(text);
+      const message = HostMessage.safeParse(parseFrame(text));
+      if (message.success) events.message(message.data);
+    },
+    pong: () => watch?.heard(),
+    closed: () => lost(false),
+  };
+}

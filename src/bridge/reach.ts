@@ -1,0 +1,74 @@
+// How does a command find a host? It joins one, or starts one in the background and joins that; it never hosts.
+import { QUICK_LADDER_MS } from "../core/takeover.ts";
+import type { World } from "../platform/world.ts";
+import { Fault, HostUnreachableError } from "../protocol/fault.ts";
+import type { HostLink, JoinOutcome } from "./join.ts";
+
+export interface ReachDeps {
+  world: Pick<World, "clock" | "net">;
+  port: number;
+  signal: AbortSignal;
+  join(): Promise<JoinOutcome>;
+  /** Undefined: fail instead of starting one. */
+  startHost: (() => void) | undefined;
+  /** After a loss somebody in line may be taking over: look a little longer before starting a host. */
+  afterLoss: boolean;
+}
+
+const BACKGROUND_MS = 5_000;
+const POLL_MS = 50;
+const SILENT_TRIES = 4;
+const SILENT_WAIT_MS = 1_000;
+
+export function describeHolder({ net }: Pick<World, "net">, port: number): string {
+  const owner = net.owner(port);
+  return owner ? `process ${owner.pid} (${owner.command})` : "another process";
+}
+
+/** Faults that trying again cannot mend. */
+export function hopeless(world: Pick<World, "net">, port: number, outcome: JoinOutcome): Fault | undefined {
+  if (outcome.kind === "foreign") {
+    const holder = describeHolder(world, port);
+    const message = `Port ${port} is held by ${holder}, and ${outcome.why}; choose another port with --port`;
+    return new Fault("PORT_HELD", message, { port });
+  }
+  if (outcome.kind === "skew") return new Fault("VERSION_SKEW", `Cannot work with this host: ${outcome.why}`, { port });
+  if (outcome.kind === "full") return new Fault("HOST_FULL", `The host on port ${port} has no room for more clients`);
+  return undefined;
+}
+
+export async function reachHost(deps: ReachDeps): Promise<HostLink> {
+  const { world, port, signal } = deps;
+  const { clock } = world;
+  const unreachable = (why: string) => new HostUnreachableError("127.0.0.1", port, why);
+  let startedAt: number | undefined;
+  let silent = 0;
+  const since = clock.elapsed();
+  for (let attempt = 0; !signal.aborted; attempt++) {
+    const outcome = await deps.join();
+    if (outcome.kind === "joined") return outcome.link;
+    const fault = hopeless(world, port, outcome);
+    if (fault) throw fault;
+    if (outcome.kind === "silent") {
+      const holder = describeHolder(world, port);
+      if (++silent >= SILENT_TRIES) throw unreachable(`the port is held by ${holder}, which does not answer`);
+      await clock.sleep(SILENT_WAIT_MS, signal);
+      continue;
+    }
+    const patient = deps.afterLoss && attempt < QUICK_LADDER_MS.length;
+    if (outcome.kind === "refused" && startedAt === undefined && !patient) {
+      if (!deps.startHost) throw unreachable("none is running; start one with: holdfast serve");
+      deps.startHost();
+      startedAt = clock.elapsed();
+    }
+    if (clock.elapsed() - (startedAt ?? since) > BACKGROUND_MS) {
+      throw unreachable(
+        startedAt === undefined
+          ? `the port is held by ${describeHolder(world, port)}, which drops connections; choose another with --port`
+          : "the host started in the background did not come up within 5 s; see its log file",
+      );
+    }
+    await clock.sleep(QUICK_LADDER_MS[attempt] ?? POLL_MS, signal);
+  }
+  throw unreachable("interrupted");
+}

@@ -1,0 +1,45 @@
+// Which clients are there, and in which order would they take over?
+import { EMPTY_LINE, enter, type Line, type LineChange, leave } from "../core/succession.ts";
+import type { HostMessage } from "../protocol/client.ts";
+import type { Client } from "./client-link.ts";
+
+export interface Roster {
+  readonly byId: ReadonlyMap<string, Client>;
+  /** Clients on sockets; the host's own process is not among them. */
+  remote(): Client[];
+  readonly standing: number;
+  rankOf(client: Client): number | null;
+  enter(client: Client): void;
+  leave(client: Client): void;
+  tellAll(message: HostMessage): void;
+}
+
+export function createRoster(): Roster {
+  const byId = new Map<string, Client>();
+  let line: Line = EMPTY_LINE;
+
+  const apply = (change: LineChange): void => {
+    line = change.line;
+    for (const { clientId, rank } of change.tell) byId.get(clientId)?.send({ type: "succession", rank });
+  };
+
+  return {
+    byId,
+    remote: () => [...byId.values()].filter(({ local }) => !local),
+    get standing() {
+      return line.ranks.size;
+    },
+    rankOf: ({ clientId }) => line.ranks.get(clientId) ?? null,
+    enter(client) {
+      byId.set(client.clientId, client);
+      if (client.standing) apply(enter(line, client.clientId));
+    },
+    leave({ clientId }) {
+      byId.delete(clientId);
+      apply(leave(line, clientId));
+    },
+    tellAll(message) {
+      for (const client of byId.values()) client.send(message);
+    },
+  };
+}

@@ -1,0 +1,31 @@
+// What does a command get, besides its arguments?
+import type { BridgeOptions } from "../bridge/bridge.ts";
+import type { BridgeConnection } from "../bridge/connection.ts";
+import type { State } from "../bridge/state.ts";
+import type { Log, World } from "../platform/world.ts";
+import { type AnyCommand, command } from "../surface/command.ts";
+import type { Env } from "../surface/flags.ts";
+import type { Printer } from "../surface/print.ts";
+
+export type OpenOptions = Pick<BridgeOptions, "port" | "mode"> & Partial<BridgeOptions> & { log?: Log };
+
+export interface Context {
+  world: World;
+  env: Env;
+  printer: Printer;
+  /** Aborts at the first Ctrl-C, SIGTERM, SIGHUP, or when nobody reads our output any more. */
+  signal: AbortSignal;
+  state: State;
+  /** Opened here, closed when the command ends, however it ends. */
+  open(options: OpenOptions): Promise<BridgeConnection>;
+  startBackgroundHost(port: number): void;
+  readStdin(): Promise<string>;
+  readFile(path: string): Promise<string>;
+  writeFile(path: string, bytes: Uint8Array): Promise<void>;
+  /** Words that start this same program. */
+  self: readonly string[];
+}
+
+export type HoldfastCommand = AnyCommand<Context>;
+
+export const holdfastCommand = command<Context>();

@@ -1,0 +1,124 @@
+// holdfast logs: a plugin's log. Following goes on across hosts: the gap is marked, and filled from the plugin's buffer.
+import { z } from "zod";
+import type { BridgeSession } from "../bridge/session.ts";
+import { createLogTail, type LogTail } from "../core/log-gap.ts";
+import type { Wanted } from "../core/resolve.ts";
+import { SessionDisconnectedError } from "../protocol/fault.ts";
+import { LogEntry, LogLevel } from "../protocol/plugin.ts";
+import { type Context, holdfastCommand } from "./context.ts";
+import { askAgain, type SessionArgs, sessionArgs, timeoutArg } from "./plugin-session.ts";
+
+const WHOLE_BUFFER = 1_000_000;
+
+export const logs = holdfastCommand({
+  name: "logs",
+  args: z.object({
+    follow: z.boolean().default(false).describe("Go on with what is logged from now on, whoever hosts"),
+    count: z.number().int().min(0).default(50).describe("How many of the last entries to show"),
+    level: z.array(LogLevel).default([]).describe("Only these levels"),
+    ...sessionArgs,
+    timeout: timeoutArg("queryLogs"),
+  }),
+  short: { s: "session", f: "follow", n: "count" },
+  examples: [
+    { line: "holdfast logs", says: "The last 50 entries" },
+    { line: "holdfast logs --follow --json", says: "Each entry as an event, as it is logged" },
+  ],
+  async run(args, context) {
+    if (args.follow) return await follow(context, args);
+    const levels = args.level.length > 0 ? { levels: args.level } : {};
+    const found = await askAgain(context, args, "queryLogs", (session, timeoutMs) =>
+      session.queryLogs({ count: args.count, direction: "tail", ...levels }, { timeoutMs }),
+    );
+    context.printer.json(found);
+    for (const entry of entriesOf(found)) show(context, entry);
+    return 0;
+  },
+});
+
+interface FollowArgs extends SessionArgs {
+  count: number;
+  level: readonly LogLevel[];
+}
+
+const entriesOf = (payload: Record<string, unknown>): LogEntry[] => {
+  const entries = LogEntry.array().safeParse(payload["entries"]);
+  return entries.success ? entries.data : [];
+};
+
+function show({ printer, world }: Context, entry: LogEntry): void {
+  const { level, body, timestamp } = entry;
+  if (printer.format === "json") return;
+  const tone = level === "Error" ? "red" : level === "Warning" ? "yellow" : "dim";
+  const at = world.clock.iso(timestamp * 1000);
+  printer.line(`${printer.paint.dim(at)} ${printer.paint[tone](printer.safe(level.padEnd(7)))} ${printer.safe(body)}`);
+}
+
+async function follow(context: Context, args: FollowArgs): Promise<number> {
+  const { printer, signal } = context;
+  const connection = await context.open({ port: args.port, mode: "standing" });
+  const tail = createLogTail();
+  const tell = (entry: LogEntry): void => {
+    tail.seen(entry);
+    if (args.level.length > 0 && !args.level.some((level) => level === entry.level)) return;
+    printer.event("log", { ...entry });
+    show(context, entry);
+  };
+  let wanted: Wanted = args;
+  for (let times = 0; !signal.aborted; times++) {
+    const waiting = printer.progress("Waiting for a plugin session");
+    const session = await connection
+      .resolveSession(wanted, args.timeout ?? Number.MAX_SAFE_INTEGER)
+      .finally(waiting.done);
+    wanted = { instance: session.info.instanceId, context: session.info.context };
+    try {
+      await followOne(context, session, tail, times === 0 ? args.count : undefined, tell);
+    } catch (thrown) {
+      if (!(thrown instanceof SessionDisconnectedError)) throw thrown;
+    }
+  }
+  return 0;
+}
+
+/** `first`: how many old entries to show; undefined after a gap, which is filled. */
+async function followOne(
+  { printer }: Context,
+  session: BridgeSession,
+  tail: LogTail,
+  first: number | undefined,
+  tell: (entry: LogEntry) => void,
+): Promise<void> {
+  let early: LogEntry[] | undefined = [];
+  const gone = Promise.withResolvers<never>();
+  const stop = session.onPush(({ type, payload }) => {
+    const entry = LogEntry.safeParse(payload["entry"]);
+    if (type !== "logPush" || !entry.success) return;
+    if (early) early.push(entry.data);
+    else tell(entry.data);
+  });
+  session.onGone((error) => gone.reject(error));
+  gone.promise.catch(() => undefined);
+  try {
+    await session.subscribe(["logPush"]);
+    // What was pushed before the buffer's answer stands in the buffer too: the plugin answers in order.
+    const buffer = entriesOf(await session.queryLogs({ count: first ?? WHOLE_BUFFER, direction: "tail" }));
+    early = undefined;
+    if (first !== undefined) for (const entry of first === 0 ? [] : buffer) tell(entry);
+    else {
+      const { entries, complete } = tail.missed(buffer);
+      const gap = { filled: entries.length, complete };
+      printer.event("gap", gap);
+      if (printer.format === "text") {
+        const lost = complete ? "" : ", older ones are lost";
+        printer.note(
+          `-- connected again: ${entries.length} entries filled in from the plugin's buffer${lost} --`,
+          "dim",
+        );
+      }
+      for (const entry of entries) tell(entry);
+    }
+    await gone.promise;
+  } finally {
+    stop();
+  }
+}

@@ -1,0 +1,93 @@
+// How does a command get at a plugin session, and what does it do when host or plugin go away meanwhile?
+import { z } from "zod";
+import type { BridgeConnection } from "../bridge/connection.ts";
+import type { BridgeSession } from "../bridge/session.ts";
+import type { Wanted } from "../core/resolve.ts";
+import { ACTIONS, type ActionName } from "../protocol/actions.ts";
+import { Fault, SessionDisconnectedError } from "../protocol/fault.ts";
+import { Context as PluginContext } from "../protocol/plugin.ts";
+import { duration } from "../surface/command.ts";
+import type { Context } from "./context.ts";
+
+const WAIT = "30 s";
+
+/** Arguments of every command that needs one session. */
+export const sessionArgs = {
+  session: z.string().optional().describe("The session's id, as holdfast sessions lists it"),
+  instance: z.string().optional().describe("The instance, when several are connected"),
+  context: PluginContext.optional().describe("The context within the instance (default: its only one, else edit)"),
+  noStart: z.boolean().default(false).describe("Fail instead of starting a host in the background"),
+};
+
+export const timeoutArg = (action: ActionName) =>
+  duration()
+    .optional()
+    .describe(
+      `How long the whole command may take (default: ${WAIT} for a session, then ${ACTIONS[action].timeoutMs / 1000} s)`,
+    );
+
+export interface SessionArgs extends Wanted {
+  port: number;
+  noStart: boolean;
+  timeout?: number | undefined;
+}
+
+const SESSION_WAIT_MS = 30_000;
+
+export const openAsCommand = (context: Context, { port, noStart }: { port: number; noStart: boolean }) =>
+  context.open({ port, mode: "command", startHost: noStart ? undefined : () => context.startBackgroundHost(port) });
+
+export interface SessionUse {
+  connection: BridgeConnection;
+  /** What is left of the whole command's time. */
+  leftMs(): number;
+  /** For one action: what is left of `--timeout`, else the action's own default. */
+  actionMs(): number;
+  find(wanted?: Wanted): Promise<BridgeSession>;
+}
+
+export async function useSession(context: Context, args: SessionArgs, action: ActionName): Promise<SessionUse> {
+  const { clock } = context.world;
+  const { timeoutMs } = ACTIONS[action];
+  const deadline = clock.elapsed() + (args.timeout ?? SESSION_WAIT_MS + timeoutMs);
+  const leftMs = () => Math.max(0, deadline - clock.elapsed());
+  const actionMs = () => (args.timeout === undefined ? timeoutMs : Math.max(1, leftMs()));
+  const connection = await openAsCommand(context, args);
+  const find = async (wanted: Wanted = args): Promise<BridgeSession> => {
+    const waitMs = Math.min(leftMs(), SESSION_WAIT_MS);
+    const waiting = context.printer.progress("Waiting for a plugin session");
+    try {
+      return await connection.resolveSession(wanted, waitMs);
+    } finally {
+      waiting.done();
+    }
+  };
+  return { connection, leftMs, actionMs, find };
+}
+
+/** Only for what the action table calls idempotent: asked again on the next host, within the caller's time. */
+export async function askAgain<Answer>(
+  context: Context,
+  args: SessionArgs,
+  action: ActionName,
+  ask: (session: BridgeSession, timeoutMs: number) => Promise<Answer>,
+): Promise<Answer> {
+  const { find, leftMs, actionMs } = await useSession(context, args, action);
+  let wanted: Wanted = args;
+  for (;;) {
+    const session = await find(wanted);
+    // The session id is new after a reconnect; instance and context last.
+    const { instanceId: instance, context: place } = session.info;
+    wanted = { instance, context: place };
+    const working = context.printer.progress(`Waiting for ${session.info.placeName || instance}`);
+    try {
+      return await ask(session, actionMs());
+    } catch (thrown) {
+      if (!(thrown instanceof SessionDisconnectedError)) throw thrown;
+      if (leftMs() === 0) throw new Fault("TIMEOUT", "No plugin answered in time", {}, { cause: thrown });
+      context.printer.note("The connection was lost; asking again on the next host");
+    } finally {
+      working.done();
+    }
+  }
+}

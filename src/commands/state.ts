@@ -1,0 +1,20 @@
+// holdfast state: what a plugin is doing.
+import { z } from "zod";
+import { holdfastCommand } from "./context.ts";
+import { askAgain, sessionArgs, timeoutArg } from "./plugin-session.ts";
+
+export const state = holdfastCommand({
+  name: "state",
+  args: z.object({ ...sessionArgs, timeout: timeoutArg("queryState") }),
+  short: { s: "session" },
+  examples: [{ line: "holdfast state", says: "The state of the only connected plugin" }],
+  async run(args, context) {
+    const { printer } = context;
+    const found = await askAgain(context, args, "queryState", (session, timeoutMs) =>
+      session.queryState({ timeoutMs }),
+    );
+    printer.json(found);
+    for (const [key, value] of Object.entries(found)) printer.line(`${key}: ${printer.safe(String(value))}`);
+    return 0;
+  },
+});

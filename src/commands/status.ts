@@ -1,0 +1,71 @@
+// holdfast status: who hosts, since when, and who is connected. It looks; it never starts a host.
+import { z } from "zod";
+import type { HostStatus } from "../protocol/client.ts";
+import { SessionDisconnectedError } from "../protocol/fault.ts";
+import { type Context, holdfastCommand } from "./context.ts";
+
+export const status = holdfastCommand({
+  name: "status",
+  args: z.object({
+    watch: z.boolean().default(false).describe("Go on and show it again whenever it changes"),
+  }),
+  short: { w: "watch" },
+  examples: [
+    { line: "holdfast status", says: "The host and who is connected to it" },
+    { line: "holdfast status --json", says: "The same as one JSON document" },
+  ],
+  details: "Exit code 4 when no host runs; this command never starts one.",
+  async run(args, context) {
+    if (args.watch) return await watch(context, args.port);
+    const connection = await context.open({ port: args.port, mode: "command" });
+    const found = await connection.status();
+    context.printer.json(found);
+    show(context, found);
+    return 0;
+  },
+});
+
+function show({ printer }: Context, found: HostStatus): void {
+  const { paint, safe } = printer;
+  const kind = found.background ? "in the background" : "in the foreground";
+  printer.line(`${paint.bold(`Host ${found.pid}`)} on port ${found.port}, ${kind}, holdfast ${found.version}`);
+  printer.line(`  host since     ${found.hostSince}`);
+  printer.line(`  last failover  ${found.lastFailoverAt ?? "none"}`);
+  for (const { address, listening, note } of found.addresses) {
+    printer.line(`  ${address.padEnd(14)} ${listening ? "listening" : "not listening"}${note ? `: ${note}` : ""}`);
+  }
+  const auth = found.auth === "none" ? paint.red("none: every local process may be a client") : found.auth;
+  printer.line(`  auth           ${auth}${found.pluginToken ? ", plugins need a token" : ""}`);
+  if (found.logFile) printer.line(`  log            ${found.logFile}`);
+  if (found.endsWhenIdle) printer.line(`  when idle      ${found.endsWhenIdle}`);
+  const line = found.clients.filter(({ standing }) => standing);
+  printer.line(`  in line        ${line.map(({ pid }) => pid ?? "?").join(", ") || "nobody"}`);
+  printer.line(`  commands       ${found.clients.length - line.length}`);
+  printer.line(`  plugins        ${found.sessions.length}`);
+  for (const info of found.sessions) {
+    const silent = info.stale ? ", silent" : "";
+    printer.line(
+      safe(`    ${info.sessionId}  ${info.instanceId}  ${info.context}  ${info.placeName}  ${info.state}${silent}`),
+    );
+  }
+}
+
+async function watch(context: Context, port: number): Promise<number> {
+  const { printer, signal, world } = context;
+  const connection = await context.open({ port, mode: "standing" });
+  let last = "";
+  const stable = ({ endsWhenIdle: _, ...rest }: HostStatus) => JSON.stringify(rest);
+  while (!signal.aborted) {
+    const found = await connection.status().catch((thrown) => {
+      if (thrown instanceof SessionDisconnectedError) return undefined;
+      throw thrown;
+    });
+    if (found && stable(found) !== last) {
+      last = stable(found);
+      if (printer.format === "json") printer.event("status", found);
+      else show(context, found);
+    }
+    await world.clock.sleep(500, signal);
+  }
+  return 0;
+}

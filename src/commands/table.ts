@@ -1,0 +1,87 @@
+// Which commands are there? Summaries here, the rest behind `load`: `--help` must start at once.
+import type { TableEntry } from "../surface/overview.ts";
+import type { HoldfastCommand } from "./context.ts";
+
+type Entry = TableEntry<() => Promise<HoldfastCommand>>;
+
+const HOST = "The bridge";
+const PLUGINS = "Plugin sessions";
+const ABOUT = "About";
+
+export const COMMANDS: Readonly<Record<string, Entry>> = {
+  serve: {
+    group: HOST,
+    summary: "Host in the foreground; with --standby wait in line while another hosts",
+    load: async () => (await import("./serve.ts")).serve,
+  },
+  status: {
+    group: HOST,
+    summary: "Host, uptime, last failover, plugins and clients",
+    load: async () => (await import("./status.ts")).status,
+  },
+  stop: {
+    group: HOST,
+    summary: "End the host; whoever stands in line takes over",
+    load: async () => (await import("./stop.ts")).stop,
+  },
+  demo: {
+    group: HOST,
+    summary: "Kill a host in the middle of work and watch who takes over",
+    load: async () => (await import("./demo.ts")).demo,
+  },
+  sessions: {
+    group: PLUGINS,
+    summary: "List the connected sessions",
+    load: async () => (await import("./sessions.ts")).sessions,
+  },
+  exec: {
+    group: PLUGINS,
+    summary: "Execute code in a plugin session",
+    load: async () => (await import("./exec.ts")).exec,
+  },
+  run: {
+    group: PLUGINS,
+    summary: "Execute a file in a plugin session",
+    load: async () => (await import("./run.ts")).run,
+  },
+  state: {
+    group: PLUGINS,
+    summary: "What a plugin is doing",
+    load: async () => (await import("./state.ts")).state,
+  },
+  screenshot: {
+    group: PLUGINS,
+    summary: "Save a picture of what a plugin shows",
+    load: async () => (await import("./screenshot.ts")).screenshot,
+  },
+  query: {
+    group: PLUGINS,
+    summary: "Read a plugin's objects",
+    load: async () => (await import("./query.ts")).query,
+  },
+  logs: {
+    group: PLUGINS,
+    summary: "A plugin's log, with --follow as it grows",
+    load: async () => (await import("./logs.ts")).logs,
+  },
+  plugin: {
+    group: PLUGINS,
+    summary: "Be a plugin: a JavaScript session that reconnects by itself",
+    load: async () => (await import("./plugin.ts")).plugin,
+  },
+  help: {
+    group: ABOUT,
+    summary: "Help for a command, or a topic such as exit-codes",
+    load: async () => (await import("./help.ts")).help,
+  },
+  version: {
+    group: ABOUT,
+    summary: "The version",
+    load: async () => (await import("./version.ts")).version,
+  },
+  "background-host": {
+    hidden: true,
+    summary: "A host that a command started; ends by itself when idle",
+    load: async () => (await import("./background-host.ts")).backgroundHost,
+  },
+};

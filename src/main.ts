@@ -1,0 +1,35 @@
+// Argv in, exit code out. The only place that knows signals, and the only one that ends the process by force.
+
+import { writeSync } from "node:fs";
+import { COMMANDS } from "./commands/table.ts";
+import { VERSION } from "./protocol/version.ts";
+import { overview } from "./surface/overview.ts";
+
+const LEAVING_MS = 2_000;
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+async function main(words: readonly string[]): Promise<void> {
+  const [first] = words;
+  // Nothing is loaded for these: they start as fast as an empty program.
+  if (words.length === 1 && (first === "--version" || first === "-V"))
+    return void writeSync(1, `holdfast ${VERSION}\n`);
+  if (words.length === 0 || (words.length === 1 && (first === "--help" || first === "-h" || first === "help"))) {
+    return void writeSync(1, overview(COMMANDS));
+  }
+  const interrupt = new AbortController();
+  let ended = false;
+  // Registered before any port is bound. The first one ends gracefully, the second one now.
+  for (const signal of SIGNALS) {
+    process.on(signal, () => {
+      if (interrupt.signal.aborted && !ended) process.exit(130);
+      interrupt.abort(signal);
+    });
+  }
+  const { runCommand } = await import("./app.ts");
+  process.exitCode = await runCommand(words, process.env, interrupt);
+  ended = true;
+  // Everything is closed and the process ends by itself; what should still hang on is cut off.
+  setTimeout(() => process.exit(), LEAVING_MS).unref();
+}
+
+void main(process.argv.slice(2));

@@ -1,0 +1,104 @@
+// How are private files kept? Directories 0700, files 0600; looser ones are an error that names the path.
+import {
+  chmodSync,
+  closeSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { Fault } from "../protocol/fault.ts";
+import type { Files } from "./world.ts";
+
+const isMissing = (thrown: unknown): boolean => (thrown as { code?: string }).code === "ENOENT";
+const isThere = (thrown: unknown): boolean => (thrown as { code?: string }).code === "EEXIST";
+
+/** Windows has no such modes; there the profile folder is private already. */
+const hasModes = process.platform !== "win32";
+
+function checkPrivate(path: string, allowed: 0o700 | 0o600): void {
+  if (!hasModes) return;
+  const stat = lstatSync(path);
+  const mode = stat.mode & 0o777;
+  const wanted = allowed.toString(8).padStart(4, "0");
+  if (stat.isSymbolicLink() || stat.uid !== process.getuid?.()) {
+    throw new Fault("NOT_PERMITTED", `"${path}" is a link or belongs to another user; move it away and start again`, {
+      path,
+    });
+  }
+  if ((mode & ~allowed) !== 0) {
+    const found = mode.toString(8).padStart(4, "0");
+    throw new Fault("NOT_PERMITTED", `"${path}" is open to others (mode ${found}); run: chmod ${wanted} "${path}"`, {
+      path,
+    });
+  }
+}
+
+function writeNew(path: string, text: string): void {
+  const fd = openSync(path, "wx", 0o600);
+  try {
+    const bytes = Buffer.from(text);
+    let done = 0;
+    while (done < bytes.length) done += writeSync(fd, bytes, done);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+const temporary = (path: string): string => `${path}.${process.pid}.${crypto.randomUUID().slice(0, 8)}`;
+
+export const systemFiles: Files = {
+  directory(path) {
+    try {
+      mkdirSync(dirname(path), { recursive: true });
+      mkdirSync(path, { mode: 0o700 });
+      if (hasModes) chmodSync(path, 0o700);
+    } catch (thrown) {
+      if (!isThere(thrown)) throw thrown;
+    }
+    checkPrivate(path, 0o700);
+  },
+  readPrivate(path) {
+    try {
+      checkPrivate(path, 0o600);
+      return readFileSync(path, "utf8");
+    } catch (thrown) {
+      if (isMissing(thrown)) return undefined;
+      throw thrown;
+    }
+  },
+  replace(path, text) {
+    const made = temporary(path);
+    try {
+      writeNew(made, text);
+      renameSync(made, path);
+    } catch (thrown) {
+      rmSync(made, { force: true });
+      throw thrown;
+    }
+  },
+  createOnce(path, text) {
+    const found = systemFiles.readPrivate(path);
+    if (found !== undefined) return found;
+    const made = temporary(path);
+    try {
+      writeNew(made, text);
+      // `link` fails when the name is taken, and never shows a half-written file: the first one wins.
+      linkSync(made, path);
+      return text;
+    } catch (thrown) {
+      if (!isThere(thrown)) throw thrown;
+      return systemFiles.readPrivate(path) ?? text;
+    } finally {
+      rmSync(made, { force: true });
+    }
+  },
+  remove(path) {
+    rmSync(path, { force: true });
+  },
+};

@@ -1,0 +1,20 @@
+// How is this same program started again? Compiled, the executable is all; interpreted, it is bun and the entry.
+
+const isCompiled = (): boolean => Bun.main.startsWith("/$bunfs/") || /^[A-Za-z]:[\\/]~BUN/.test(Bun.main);
+
+export const selfCommand = (): string[] => (isCompiled() ? [process.execPath] : [process.execPath, Bun.main]);
+
+/** Outlives us: own session, cwd `/`, no stdio of ours. */
+export function startDetached(words: readonly string[]): void {
+  // Inherited, this flag would end the child with us.
+  const { BUN_FEATURE_FLAG_NO_ORPHANS: _, ...env } = process.env;
+  const child = Bun.spawn([...selfCommand(), ...words], {
+    detached: true,
+    cwd: "/",
+    env,
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  child.unref();
+}

@@ -1,0 +1,38 @@
+// What is the real world made of?
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { Fault } from "../protocol/fault.ts";
+import { systemClock } from "./clock.ts";
+import { connect, probe } from "./dial.ts";
+import { systemFiles } from "./files.ts";
+import { bind } from "./listen.ts";
+import { portOwner } from "./port-owner.ts";
+import { systemSecrets } from "./secrets.ts";
+import type { Log, World } from "./world.ts";
+
+export const createSystemWorld = (log: Log): World => ({
+  clock: systemClock,
+  random: Math.random,
+  newId: () => crypto.randomUUID(),
+  pid: process.pid,
+  net: { bind, connect, probe, owner: portOwner },
+  files: systemFiles,
+  secrets: systemSecrets,
+  log,
+});
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** `$XDG_STATE_HOME/holdfast`, else `~/.local/state/holdfast`. */
+export function stateDirectory(env: Env): string {
+  const base = env["XDG_STATE_HOME"];
+  if (base?.startsWith("/")) return join(base, "holdfast");
+  if (base) {
+    throw new Fault("USAGE", `XDG_STATE_HOME is "${base}"; it must be an absolute path`, {
+      variable: "XDG_STATE_HOME",
+    });
+  }
+  const home = env["HOME"] || homedir();
+  if (!home) throw new Fault("USAGE", "Neither XDG_STATE_HOME nor HOME is set; set one to a directory of yours");
+  return join(home, ".local", "state", "holdfast");
+}

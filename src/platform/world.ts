@@ -1,0 +1,127 @@
+// What may anything here ask of the outside? Real in `system.ts`, fake and seeded in tests.
+// Expected results of IO are values, not exceptions.
+
+export type Cancel = () => void;
+
+export interface Clock {
+  /** Epoch milliseconds, for people. */
+  now(): number;
+  /** Milliseconds that never jump, for durations. */
+  elapsed(): number;
+  iso(epochMs?: number): string;
+  after(ms: number, run: () => void): Cancel;
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** One end of a WebSocket. Frames are queued in front of the runtime, which would drop them in silence. */
+export interface Socket {
+  send(text: string): void;
+  ping(): void;
+  close(code: number, reason: string): void;
+  /** Ends without a close frame, as a crash would. */
+  cut(): void;
+}
+
+export interface SocketEvents {
+  message(text: string): void;
+  pong(): void;
+  /** Told once, whoever ended it. */
+  closed(code: number, reason: string): void;
+}
+
+export type Attach = (socket: Socket) => SocketEvents;
+
+export interface HttpRequest {
+  method: string;
+  path: string;
+  query: URLSearchParams;
+  header(name: string): string | null;
+  upgrade: boolean;
+}
+
+export type HttpAnswer =
+  | { kind: "json"; status: number; body: unknown }
+  | { kind: "text"; status: number; body: string }
+  | { kind: "upgrade"; attach: Attach };
+
+export interface BindOptions {
+  address: "127.0.0.1" | "::1";
+  port: number;
+  frameBytes: number;
+  waitingBytes: number;
+  answer(request: HttpRequest): HttpAnswer;
+}
+
+export interface Listener {
+  readonly port: number;
+  /** Frees the port at once; open sockets work on. */
+  release(): void;
+  /** Cuts every socket. */
+  cut(): void;
+}
+
+export type Bound =
+  | { kind: "bound"; listener: Listener }
+  | { kind: "taken" }
+  | { kind: "failed"; code: string; error: Error };
+
+export interface ConnectOptions {
+  port: number;
+  path: "/client" | "/plugin";
+  timeoutMs: number;
+  headers?: Record<string, string>;
+}
+
+export type Connected =
+  | { kind: "open"; socket: Socket }
+  | { kind: "refused" }
+  /** Something took the connection and dropped it, or speaks no HTTP. */
+  | { kind: "broken" }
+  /** Something listens and says nothing within the limit. */
+  | { kind: "silent" }
+  /** It speaks HTTP, and answered the upgrade with another status. */
+  | { kind: "denied"; status: number };
+
+export type Probed = { kind: "answer"; status: number; body: string } | { kind: "refused" } | { kind: "silent" };
+
+export interface Net {
+  bind(options: BindOptions): Bound;
+  connect(options: ConnectOptions, attach: Attach): Promise<Connected>;
+  /** `GET /health` */
+  probe(port: number, timeoutMs: number): Promise<Probed>;
+  /** Who holds the port, where the system tells. */
+  owner(port: number): { pid: number; command: string } | undefined;
+}
+
+export interface Files {
+  /** Makes a 0700 directory with its parents, or checks the one that is there. */
+  directory(path: string): void;
+  readPrivate(path: string): string | undefined;
+  /** Replaces the file in one step, 0600. */
+  replace(path: string, text: string): void;
+  /** Writes the file unless it exists, and returns what it holds: losers get the winner's text. */
+  createOnce(path: string, text: string): string;
+  remove(path: string): void;
+}
+
+export interface Log {
+  info(message: string, data?: Record<string, unknown>): void;
+  warn(message: string, data?: Record<string, unknown>): void;
+}
+
+export interface Secrets {
+  nonce(): string;
+  hmac(key: string, text: string): string;
+  equal(left: string, right: string): boolean;
+}
+
+export interface World {
+  clock: Clock;
+  random(): number;
+  newId(): string;
+  pid: number;
+  net: Net;
+  files: Files;
+  secrets: Secrets;
+  log: Log;
+}
