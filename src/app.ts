@@ -1,12 +1,18 @@
 // What joins a command to the world? Everything opened here is closed again, however the command ends.
+import { mkdtempSync, rmSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { openBridge } from "./bridge/bridge.ts";
 import type { BridgeConnection } from "./bridge/connection.ts";
 import { createState } from "./bridge/state.ts";
 import type { Context, HoldfastCommand } from "./commands/context.ts";
 import { COMMANDS } from "./commands/table.ts";
+import { startChild } from "./platform/child.ts";
+import { systemClock } from "./platform/clock.ts";
 import { createNoteLog } from "./platform/log.ts";
 import { selfCommand, startDetached } from "./platform/self.ts";
+import { createStreamOut } from "./platform/stream-out.ts";
 import { createSystemWorld, type Env, stateDirectory } from "./platform/system.ts";
 import { createTerminal, readStdin } from "./platform/terminal.ts";
 import { Fault } from "./protocol/fault.ts";
@@ -19,20 +25,24 @@ import { nearest } from "./surface/suggest.ts";
 const CLOSED_PIPE = "closed pipe";
 
 export async function runCommand(words: readonly string[], env: Env, interrupt: AbortController): Promise<number> {
-  const terminal = createTerminal({ env });
-  terminal.onClosedPipe(() => interrupt.abort(CLOSED_PIPE));
-  const isJson = words.includes("--json") || words.includes("--format=json") || /--format json/.test(words.join(" "));
-  const log = createNoteLog((text) => printer.note(`warning: ${text}`, "yellow"));
-  const world = createSystemWorld(log);
-  const printer = createPrinter({ terminal, format: isJson ? "json" : "text", clock: world.clock });
+  const closed = () => interrupt.abort(CLOSED_PIPE);
+  const isJson = words.includes("--json") || /--format[ =]json/.test(words.join(" "));
+  const printerOn = (out?: (text: string) => void): Printer => {
+    const terminal = createTerminal({ env, ...(out ? { out } : {}) });
+    terminal.onClosedPipe(closed);
+    return createPrinter({ terminal, format: isJson ? "json" : "text", clock: systemClock });
+  };
+  let printer = printerOn();
   try {
     const command = await find(words[0] ?? "");
     const rest = words.slice(1);
     if (wantsHelp(rest)) {
-      printer.line(helpFor(command, COMMANDS[command.name]?.summary ?? ""));
+      printer.line(helpFor(command, COMMANDS[command.name]?.summary ?? "").trimEnd());
       return 0;
     }
     const args = parseArgs(command, rest, env);
+    if (command.endsItself) printer = printerOn(createStreamOut(closed));
+    const world = createSystemWorld(createNoteLog((text) => printer.note(`warning: ${text}`, "yellow")));
     return await runWith(command, args, { world, env, printer, signal: interrupt.signal });
   } catch (thrown) {
     return failed(thrown, printer, interrupt.signal);
@@ -62,11 +72,17 @@ async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics
   const { world, env, printer, signal } = basics;
   const state = createState(world, stateDirectory(env));
   const opened: BridgeConnection[] = [];
+  const directories: string[] = [];
   const startBackgroundHost = (port: number) => startDetached(["background-host", "--port", String(port)]);
   const context: Context = {
     ...basics,
     state,
-    self: selfCommand(),
+    startSelf: (words, options) => startChild([...selfCommand(), ...words], options),
+    temporaryDirectory() {
+      const made = mkdtempSync(join(tmpdir(), "holdfast-"));
+      directories.push(made);
+      return made;
+    },
     startBackgroundHost,
     readStdin,
     readFile: (path) => readFile(path, "utf8"),
@@ -88,5 +104,6 @@ async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics
   } finally {
     signal.removeEventListener("abort", stop);
     await Promise.all(opened.map((connection) => connection.disconnect()));
+    for (const directory of directories) rmSync(directory, { recursive: true, force: true });
   }
 }

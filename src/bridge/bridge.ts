@@ -163,7 +163,8 @@ function createReacher(world: World, options: BridgeOptions): Reacher {
     async first(onMessage, onLost) {
       receive = onMessage;
       lost = onLost;
-      return mode === "command" ? await reach(false) : await start();
+      // Settings that nobody took back: the last host did not leave in good order, and somebody may be taking over now.
+      return mode === "command" ? await reach(state.settings(port) !== undefined) : await start();
     },
     async again({ hung }) {
       if (hung) notice(`The host on port ${port} hangs. ${silence()}`);

@@ -1,12 +1,13 @@
 // How does a program use the bridge, host or client without knowing which? This owns the link and what hangs on it.
 import { createEmitter, type Emitter } from "../core/emitter.ts";
-import { groupByInstance, resolve as resolveWanted, type Wanted } from "../core/resolve.ts";
+import { groupByInstance, type Wanted } from "../core/resolve.ts";
 import type { World } from "../platform/world.ts";
 import type { ClientMessage, HostMessage, HostStatus, InstanceInfo, Result, SessionInfo } from "../protocol/client.ts";
-import { ContextNotFoundError, Fault, SessionDisconnectedError, SessionNotFoundError } from "../protocol/fault.ts";
+import { SessionDisconnectedError } from "../protocol/fault.ts";
 import { createPending } from "../rpc/pending.ts";
 import type { HostLink } from "./join.ts";
-import { type BridgeSession, createSession, type SessionHandle } from "./session.ts";
+import { createKnownSessions } from "./known-sessions.ts";
+import type { Ask, BridgeSession } from "./session.ts";
 
 export type Role = "host" | "client";
 
@@ -69,8 +70,6 @@ export async function openConnection(
     log.warn("A listener threw", { why: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown) }),
   );
   const pending = createPending<Response>(clock);
-  const sessions = new Map<string, SessionInfo>();
-  const handles = new Map<string, SessionHandle>();
   let link: HostLink | undefined;
   let role: Role = "client";
   let over = false;
@@ -84,33 +83,29 @@ export async function openConnection(
     return answer;
   };
 
-  const add = (info: SessionInfo): void => {
-    sessions.set(info.sessionId, info);
-    emitter.emit("session-connected", info);
-  };
-  const drop = (sessionId: string, why: string): void => {
-    const info = sessions.get(sessionId);
-    sessions.delete(sessionId);
-    handles.get(sessionId)?.disconnected(why);
-    handles.delete(sessionId);
-    if (info) emitter.emit("session-disconnected", info);
-  };
+  const askSession =
+    (sessionId: string): Ask =>
+    async (type, payload, timeoutMs): Promise<Result> => {
+      const requestId = newId();
+      const action = { type, sessionId, requestId, payload };
+      const envelope = { type: "host-envelope" as const, requestId, targetSessionId: sessionId, action, timeoutMs };
+      const response = await ask(envelope, timeoutMs + HUNG_MARGIN_MS, sessionId);
+      if (response.type !== "host-response") throw new Error(`The host answered "${response.type}" to an action`);
+      return response.result;
+    };
+  const sessions = createKnownSessions({
+    clock,
+    emitter,
+    create: ({ sessionId }) => askSession(sessionId),
+    isOver: () => over,
+  });
 
   const receive = (message: HostMessage): void => {
     switch (message.type) {
-      case "session-event": {
-        const { event, session, sessionId } = message;
-        if (event === "disconnected") drop(sessionId, "its plugin went away");
-        else if (session && !sessions.has(sessionId)) add(session);
-        else if (session) {
-          sessions.set(sessionId, session);
-          handles.get(sessionId)?.updated(session);
-          emitter.emit("session-changed", session);
-        }
-        return;
-      }
+      case "session-event":
+        return sessions.told(message);
       case "plugin-push":
-        return handles.get(message.sessionId)?.pushed(message.message);
+        return sessions.handle(message.sessionId)?.pushed(message.message);
       case "succession":
         return reacher.succession(message.rank);
       case "host-transfer":
@@ -124,8 +119,7 @@ export async function openConnection(
 
   const list = async (): Promise<void> => {
     const response = await ask({ type: "list-sessions", requestId: newId() }, LIST_MS);
-    if (response.type !== "list-sessions-response") return;
-    for (const info of response.sessions) if (!sessions.has(info.sessionId)) add(info);
+    if (response.type === "list-sessions-response") sessions.listed(response.sessions);
   };
 
   const adopt = async (next: HostLink): Promise<void> => {
@@ -138,8 +132,8 @@ export async function openConnection(
     const hostPid = link?.hostPid ?? 0;
     link = undefined;
     // Before anything else: who waits for an answer must not wait for the takeover too.
-    pending.rejectAll(gone);
-    for (const sessionId of [...sessions.keys()]) drop(sessionId, "its host went away");
+    pending.rejectAll();
+    sessions.dropAll("its host went away");
     if (over) return;
     emitter.emit("host-lost", { ...why, hostPid });
     void recover(why);
@@ -148,6 +142,9 @@ export async function openConnection(
   const recover = async (why: { hung: boolean }): Promise<void> => {
     const since = clock.elapsed();
     try {
+      // One turn of the loop: those who waited for an answer hear of the loss before the port is tried.
+      await clock.sleep(0);
+      if (over) return;
       const next = await reacher.again(why);
       if (!next || over) return void next?.end();
       const previous = role;
@@ -166,54 +163,6 @@ export async function openConnection(
     }
   };
 
-  const getSession = (sessionId: string): BridgeSession | undefined => {
-    const info = sessions.get(sessionId);
-    if (!info) return undefined;
-    const handle =
-      handles.get(sessionId) ??
-      createSession(info, async (type, payload, timeoutMs): Promise<Result> => {
-        const requestId = newId();
-        const action = { type, sessionId, requestId, payload };
-        const envelope = { type: "host-envelope" as const, requestId, targetSessionId: sessionId, action, timeoutMs };
-        const response = await ask(envelope, timeoutMs + HUNG_MARGIN_MS, sessionId);
-        if (response.type !== "host-response") throw new Error(`The host answered "${response.type}" to an action`);
-        return response.result;
-      });
-    handles.set(sessionId, handle);
-    return handle.session;
-  };
-
-  const resolveSession = async (wanted: Wanted = {}, timeoutMs = WAIT_MS): Promise<BridgeSession> => {
-    const deadline = clock.elapsed() + timeoutMs;
-    for (;;) {
-      const found = resolveWanted([...sessions.values()], wanted);
-      if (found.kind === "found") {
-        const session = getSession(found.session.sessionId);
-        if (session) return session;
-      }
-      if (found.kind === "several") {
-        throw new Fault("SESSION_AMBIGUOUS", found.message, { sessions: found.sessions.map((s) => s.sessionId) });
-      }
-      const leftMs = deadline - clock.elapsed();
-      if (leftMs <= 0 || over) {
-        if (found.kind === "no-context") throw new ContextNotFoundError(found.message, { ...wanted });
-        throw new SessionNotFoundError(found.kind === "none" ? found.message : "No session", { ...wanted });
-      }
-      await nextChange(leftMs);
-    }
-  };
-
-  const nextChange = async (withinMs: number): Promise<void> => {
-    const changed = new AbortController();
-    const stops = [
-      emitter.on("session-connected", () => changed.abort()),
-      emitter.on("session-changed", () => changed.abort()),
-      emitter.on("ended", () => changed.abort()),
-    ];
-    await clock.sleep(withinMs, changed.signal);
-    for (const stop of stops) stop();
-  };
-
   const first = await reacher.first(receive, lost);
   role = first.role;
   await adopt(first).catch((thrown) => {
@@ -226,8 +175,8 @@ export async function openConnection(
     over = true;
     const last = link;
     link = undefined;
-    pending.rejectAll(gone);
-    for (const sessionId of [...sessions.keys()]) drop(sessionId, "this connection was closed");
+    pending.rejectAll();
+    sessions.dropAll("this connection was closed");
     await reacher.leave();
     last?.end();
     emitter.emit("ended", { error: undefined });
@@ -247,11 +196,11 @@ export async function openConnection(
       return link !== undefined;
     },
     on: emitter.on,
-    listSessions: () => [...sessions.values()],
-    listInstances: () => groupByInstance([...sessions.values()]),
-    getSession,
-    resolveSession,
-    waitForSession: (timeoutMs) => anySession(timeoutMs),
+    listSessions: sessions.infos,
+    listInstances: () => groupByInstance(sessions.infos()),
+    getSession: sessions.get,
+    resolveSession: (wanted = {}, timeoutMs = WAIT_MS) => sessions.resolve(wanted, timeoutMs),
+    waitForSession: (timeoutMs = WAIT_MS) => sessions.any(timeoutMs),
     async status() {
       const response = await ask({ type: "host-status", requestId: newId() }, LIST_MS);
       if (response.type !== "host-status-response") throw new Error("The host did not answer with its status");
@@ -267,16 +216,4 @@ export async function openConnection(
       return leaving;
     },
   };
-
-  async function anySession(timeoutMs = WAIT_MS): Promise<BridgeSession> {
-    const deadline = clock.elapsed() + timeoutMs;
-    for (;;) {
-      const [info] = sessions.values();
-      const session = info && getSession(info.sessionId);
-      if (session) return session;
-      const leftMs = deadline - clock.elapsed();
-      if (leftMs <= 0 || over) throw new SessionNotFoundError(`No plugin connected within ${timeoutMs} ms`);
-      await nextChange(leftMs);
-    }
-  }
 }

@@ -2,10 +2,8 @@
 import { groupByInstance } from "../core/resolve.ts";
 import { createSubscriptions } from "../core/subscriptions.ts";
 import type { Attach, World } from "../platform/world.ts";
-import type { ClientMessage, HostMessage, HostStatus, SessionEvent } from "../protocol/client.ts";
-import type { Health } from "../protocol/health.ts";
+import type { ClientMessage, HostMessage, SessionEvent } from "../protocol/client.ts";
 import type { Settings } from "../protocol/settings.ts";
-import { PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";
 import { type Client, createClientLink } from "./client-link.ts";
 import { offerCourtesy } from "./courtesy.ts";
 import { createDoor } from "./door.ts";
@@ -14,6 +12,7 @@ import { sayGoodbye } from "./goodbye.ts";
 import { createPluginLink, type PluginLink } from "./plugin-link.ts";
 import { type Peer, startPulse } from "./pulse.ts";
 import { createRelay } from "./relay.ts";
+import { createReport } from "./report.ts";
 import { createRoster } from "./roster.ts";
 import { createSessionTable } from "./session-table.ts";
 
@@ -68,7 +67,6 @@ export function startHost(world: HostWorld, options: HostOptions, events: HostEv
   const { clock, log, net, newId, pid, secrets } = world;
   const { settings, token } = options;
   const { limits } = settings;
-  const since = { elapsed: clock.elapsed(), iso: clock.iso() };
   const plugins = new Map<PluginLink, Peer>();
   const clientPeers = new Set<Peer>();
   const roster = createRoster();
@@ -91,6 +89,15 @@ export function startHost(world: HostWorld, options: HostOptions, events: HostEv
       subscriptions.removeSession(session.info.sessionId);
     },
   });
+  const report = createReport({
+    clock,
+    pid,
+    options,
+    roster,
+    sessions: table.infos,
+    malformedFrames: () => malformedFrames,
+    endsWhenIdle: events.endsWhenIdle,
+  });
   const envelopes = createEnvelopes({ table, relay, subscriptions, clients: roster.byId, newId });
 
   const asked = (client: Client, message: ClientMessage): void => {
@@ -101,7 +108,7 @@ export function startHost(world: HostWorld, options: HostOptions, events: HostEv
       case "list-instances":
         return client.send({ type: "list-instances-response", requestId, instances: groupByInstance(table.infos()) });
       case "host-status":
-        return client.send({ type: "host-status-response", requestId, status: status() });
+        return client.send({ type: "host-status-response", requestId, status: report.status(port, courtesy) });
       case "host-stop":
         client.send({ type: "host-stop-response", requestId, pid, standing: roster.standing });
         return events.stopAsked();
@@ -159,7 +166,7 @@ export function startHost(world: HostWorld, options: HostOptions, events: HostEv
     secrets,
     settings,
     isClosing: () => closing,
-    health: () => health(),
+    health: () => report.health(port),
     counts: () => ({ clients: clientPeers.size, plugins: plugins.size }),
     attachClient,
     attachPlugin,
@@ -172,46 +179,11 @@ export function startHost(world: HostWorld, options: HostOptions, events: HostEv
   const courtesy = offerCourtesy(world, { ...binding, port });
   const stopPulse = startPulse(clock, () => [...plugins.values(), ...clientPeers]);
 
-  const lastFailoverAt = options.failover ? since.iso : null;
-  const health = (): Health => ({
-    status: "ok",
-    port,
-    sessions: table.size,
-    uptime: Math.round(clock.elapsed()),
-    hostUptime: Math.round(clock.elapsed() - since.elapsed),
-    lastFailoverAt,
-    protocolVersion: PROTOCOL_VERSION,
-    serverVersion: VERSION,
-  });
-  const status = (): HostStatus => ({
-    port,
-    pid,
-    version: VERSION,
-    startedAt: clock.iso(clock.now() - clock.elapsed()),
-    hostSince: since.iso,
-    lastFailoverAt,
-    background: options.background,
-    auth: settings.auth,
-    pluginToken: settings.pluginToken !== null,
-    addresses: [
-      { address: "127.0.0.1", listening: true },
-      { address: "[::1]", listening: courtesy.listening, ...(courtesy.note ? { note: courtesy.note } : {}) },
-    ],
-    clients: roster.remote().map((client) => ({
-      clientId: client.clientId,
-      pid: client.pid,
-      standing: client.standing,
-      rank: roster.rankOf(client),
-    })),
-    sessions: table.infos(),
-    malformedFrames,
-    logFile: options.logFile,
-    endsWhenIdle: events.endsWhenIdle(),
-  });
-
   const cut = (): void => {
     closing = true;
     stopPulse();
+    // One by one: the runtime's own stop would say 1001, and that sounds like a goodbye.
+    for (const { socket } of [...plugins.values(), ...clientPeers]) socket.cut();
     courtesy.cut();
     listener.cut();
   };

@@ -1,7 +1,16 @@
 // What becomes of one socket on `/plugin`, from its first frame to its last?
 
 import type { Cancel, Socket, SocketEvents, World } from "../platform/world.ts";
-import { CAPABILITIES, Challenge, Hello, PluginFrame, PUSHES, Register, StateChange } from "../protocol/plugin.ts";
+import {
+  CAPABILITIES,
+  Challenge,
+  Hello,
+  isResult,
+  PluginFrame,
+  PUSHES,
+  Register,
+  StateChange,
+} from "../protocol/plugin.ts";
 import { PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";
 import type { Frame } from "../rpc/frame.ts";
 import { parseFrame } from "../rpc/frame.ts";
@@ -40,7 +49,7 @@ export function createPluginLink(socket: Socket, deps: PluginLinkDeps): PluginLi
   let ended = false;
 
   const cancelRegister: Cancel = clock.after(REGISTER_MS, () => {
-    if (!link.session) socket.close(1008, "No register within 10 s");
+    if (!link.session && !deciding) socket.close(1008, "No register within 10 s");
   });
 
   const send = (message: Record<string, unknown>): void => socket.send(JSON.stringify(message));
@@ -86,10 +95,12 @@ export function createPluginLink(socket: Socket, deps: PluginLinkDeps): PluginLi
       const waiting = deciding;
       deciding = undefined;
       if (ended) return;
-      const freed = !deps.table.get(proposed);
-      if (!alive && !freed) holder.socket.cut();
-      if (!alive) deps.table.remove(holder, "Replaced by a new connection of the same plugin");
-      enter(register, proposed, alive && !freed ? newId() : proposed, welcomed);
+      if (!alive) {
+        holder.socket.cut();
+        deps.table.remove(holder, "Replaced by a new connection of the same plugin");
+      }
+      // Taken still, by the holder or by another newcomer that waited too.
+      enter(register, proposed, deps.table.get(proposed) ? newId() : proposed, welcomed);
       for (const text of waiting) link.message(text);
       return;
     }
@@ -108,7 +119,7 @@ export function createPluginLink(socket: Socket, deps: PluginLinkDeps): PluginLi
     deps.malformed();
     // Never an answer to an error or to a late result, or two sides could go on for ever.
     const { requestId } = frame;
-    if (typeof requestId !== "string" || frame.type === "error" || isRelayId(requestId)) return;
+    if (typeof requestId !== "string" || requestId === "" || isResult(frame.type) || isRelayId(requestId)) return;
     const sessionId = typeof frame["sessionId"] === "string" ? frame["sessionId"] : "";
     send({ type: "error", sessionId, requestId, payload: { code, message } });
   };

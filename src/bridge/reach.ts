@@ -40,7 +40,7 @@ export function hopeless(world: Pick<World, "net">, port: number, outcome: JoinO
 export async function reachHost(deps: ReachDeps): Promise<HostLink> {
   const { world, port, signal } = deps;
   const { clock } = world;
-  const unreachable = (why: string) => new HostUnreachableError("127.0.0.1", port, why);
+  const unreachable = (why: string, nobody = false) => new HostUnreachableError("127.0.0.1", port, why, { nobody });
   let startedAt: number | undefined;
   let silent = 0;
   const since = clock.elapsed();
@@ -57,7 +57,7 @@ export async function reachHost(deps: ReachDeps): Promise<HostLink> {
     }
     const patient = deps.afterLoss && attempt < QUICK_LADDER_MS.length;
     if (outcome.kind === "refused" && startedAt === undefined && !patient) {
-      if (!deps.startHost) throw unreachable("none is running; start one with: holdfast serve");
+      if (!deps.startHost) throw unreachable("none is running; start one with: holdfast serve", true);
       deps.startHost();
       startedAt = clock.elapsed();
     }

@@ -2,7 +2,7 @@
 import type { BridgeOptions } from "../bridge/bridge.ts";
 import type { BridgeConnection } from "../bridge/connection.ts";
 import type { State } from "../bridge/state.ts";
-import type { Log, World } from "../platform/world.ts";
+import type { Child, ChildOptions, Log, World } from "../platform/world.ts";
 import { type AnyCommand, command } from "../surface/command.ts";
 import type { Env } from "../surface/flags.ts";
 import type { Printer } from "../surface/print.ts";
@@ -22,8 +22,10 @@ export interface Context {
   readStdin(): Promise<string>;
   readFile(path: string): Promise<string>;
   writeFile(path: string, bytes: Uint8Array): Promise<void>;
-  /** Words that start this same program. */
-  self: readonly string[];
+  /** Starts this same program with other words. */
+  startSelf(words: readonly string[], options: ChildOptions): Child;
+  /** Removed when the command ends. */
+  temporaryDirectory(): string;
 }
 
 export type HoldfastCommand = AnyCommand<Context>;

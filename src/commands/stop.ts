@@ -12,7 +12,7 @@ export const stop = holdfastCommand({
   async run({ port }, context) {
     const { printer } = context;
     const connection = await context.open({ port, mode: "command" }).catch((thrown) => {
-      if (thrown instanceof HostUnreachableError && context.world.net.owner(port) === undefined) return undefined;
+      if (thrown instanceof HostUnreachableError && thrown.data["nobody"]) return undefined;
       throw thrown;
     });
     if (!connection) {

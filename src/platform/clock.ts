@@ -9,6 +9,11 @@ export const systemClock: Clock = {
   elapsed: () => performance.now(),
   iso: (epochMs) => new Date(epochMs ?? Date.now()).toISOString(),
   after(ms, run) {
+    if (ms <= 0) {
+      // A timer of 0 takes a whole millisecond; this is the next turn of the loop.
+      const turn = setImmediate(run);
+      return () => clearImmediate(turn);
+    }
     const timer = setTimeout(run, Math.min(ms, LONGEST_MS));
     return () => clearTimeout(timer);
   },
@@ -16,11 +21,11 @@ export const systemClock: Clock = {
     return new Promise((resolve) => {
       if (signal?.aborted) return resolve();
       const done = () => {
-        clearTimeout(timer);
+        cancel();
         signal?.removeEventListener("abort", done);
         resolve();
       };
-      const timer = setTimeout(done, Math.min(ms, LONGEST_MS));
+      const cancel = systemClock.after(ms, done);
       signal?.addEventListener("abort", done, { once: true });
     });
   },

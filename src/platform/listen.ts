@@ -1,4 +1,5 @@
 // How is the port taken and served? The bound listening socket is the election.
+import { createBatch } from "./batch.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 import type { Attach, BindOptions, Bound, HttpRequest, Socket, SocketEvents } from "./world.ts";
 
@@ -6,6 +7,8 @@ interface SocketData {
   attach: Attach;
   events?: SocketEvents;
   outbox?: Outbox;
+  /** We said that we close: nothing that still comes in counts. */
+  leaving?: true;
 }
 
 type ServerSocket = Bun.ServerWebSocket<SocketData>;
@@ -25,12 +28,19 @@ function toSocket(ws: ServerSocket, waitingBytes: number): Socket {
     overflow,
   );
   ws.data.outbox = outbox;
+  const write = (text: string): void => {
+    if (ws.readyState === WebSocket.OPEN) outbox.push(text);
+  };
+  const batch = createBatch(write, (run) => void ws.cork(run), setImmediate);
   return {
-    send: (text) => {
-      if (ws.readyState === WebSocket.OPEN) outbox.push(text);
-    },
+    send: batch.push,
     ping: () => void ws.ping(),
-    close: (code, reason) => ws.close(code, reason),
+    close(code, reason) {
+      batch.flush();
+      ws.data.leaving = true;
+      // The runtime tells the close at once and forgets our queue: what waits there goes first.
+      outbox.finish(() => ws.close(code, reason));
+    },
     cut: () => ws.terminate(),
   };
 }
@@ -70,7 +80,7 @@ export function bind(options: BindOptions): Bound {
           ws.data.events = ws.data.attach(toSocket(ws, options.waitingBytes));
         },
         message(ws, frame) {
-          ws.data.events?.message(typeof frame === "string" ? frame : frame.toString("utf8"));
+          if (!ws.data.leaving) ws.data.events?.message(typeof frame === "string" ? frame : frame.toString("utf8"));
         },
         pong: (ws) => ws.data.events?.pong(),
         drain: (ws) => ws.data.outbox?.drained(),

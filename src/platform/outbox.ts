@@ -9,6 +9,8 @@ export interface Pipe {
 export interface Outbox {
   push(text: string): void;
   drained(): void;
+  /** Runs `end` when all that was pushed is written; what is pushed after this is not. */
+  finish(end: () => void): void;
   clear(): void;
 }
 
@@ -16,6 +18,7 @@ export function createOutbox(pipe: Pipe, limitBytes: number, overflow: () => voi
   let waiting: string[] = [];
   let bytes = 0;
   let blocked = false;
+  let ending: (() => void) | undefined;
 
   const write = (text: string): boolean => {
     const sent = pipe.send(text);
@@ -25,6 +28,7 @@ export function createOutbox(pipe: Pipe, limitBytes: number, overflow: () => voi
 
   return {
     push(text) {
+      if (ending) return;
       if (!blocked && write(text)) return;
       waiting.push(text);
       bytes += Buffer.byteLength(text);
@@ -45,6 +49,11 @@ export function createOutbox(pipe: Pipe, limitBytes: number, overflow: () => voi
         next++;
       }
       waiting = waiting.slice(next);
+      if (!blocked) ending?.();
+    },
+    finish(end) {
+      ending ??= end;
+      if (!blocked) ending();
     },
     clear() {
       waiting = [];

@@ -24,13 +24,15 @@ export interface TerminalOptions {
   stdinFd?: number;
   stdoutFd?: number;
   stderrFd?: number;
+  /** Writes to stdout in place of `writeSync`. */
+  out?: (text: string) => void;
   env: Readonly<Record<string, string | undefined>>;
 }
 
 const GONE = new Set(["EPIPE", "ECONNRESET", "EIO"]);
 const RETRY_MS = 2;
 
-export function createTerminal({ stdinFd = 0, stdoutFd = 1, stderrFd = 2, env }: TerminalOptions): Terminal {
+export function createTerminal({ stdinFd = 0, stdoutFd = 1, stderrFd = 2, env, out }: TerminalOptions): Terminal {
   const silent = new Set<number>();
   let readerGone = false;
   let whenGone: (() => void) | undefined;
@@ -94,7 +96,7 @@ export function createTerminal({ stdinFd = 0, stdoutFd = 1, stderrFd = 2, env }:
       const fd = [stdoutFd, stderrFd].find((each) => isTty(each));
       return (fd === undefined ? 0 : columnsOf(sized(fd))) || 80;
     },
-    out: (text) => write(stdoutFd, text),
+    out: out ?? ((text) => write(stdoutFd, text)),
     err: (text) => write(stderrFd, text),
     onClosedPipe(run) {
       whenGone = run;

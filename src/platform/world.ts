@@ -115,6 +115,19 @@ export interface Secrets {
   equal(left: string, right: string): boolean;
 }
 
+export interface ChildOptions {
+  env: Readonly<Record<string, string | undefined>>;
+  line(line: string): void;
+  errorLine?(line: string): void;
+}
+
+export interface Child {
+  readonly pid: number;
+  kill(signal: "SIGTERM" | "SIGKILL" | "SIGINT"): void;
+  /** Its exit code, when everything it wrote has been told. */
+  readonly exited: Promise<number>;
+}
+
 export interface World {
   clock: Clock;
   random(): number;

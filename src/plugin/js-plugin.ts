@@ -4,12 +4,8 @@ import { Fault, messageOf } from "../protocol/fault.ts";
 import type { LogEntry } from "../protocol/plugin.ts";
 import { dataModelQueryOf, eventsOf, logQueryOf, type Payload, scriptOf } from "./js-payload.ts";
 import { createLogBuffer } from "./log-buffer.ts";
+import type { PluginActions, PluginMessage } from "./plugin-client.ts";
 import { createSandbox } from "./sandbox.ts";
-
-export interface PluginMessage {
-  type: string;
-  payload: Payload;
-}
 
 export interface JsPluginOptions {
   clock: Clock;
@@ -19,12 +15,7 @@ export interface JsPluginOptions {
   push(message: PluginMessage): void;
 }
 
-export interface JsPlugin {
-  readonly capabilities: readonly string[];
-  state(): string;
-  handle(type: string, payload: Payload): Promise<PluginMessage>;
-  /** Forgets who subscribed; they subscribe again on the next host. */
-  disconnected(): void;
+export interface JsPlugin extends PluginActions {
   end(): void;
 }
 

@@ -81,8 +81,10 @@ export class HostUnreachableError extends Fault {
   readonly host: string;
   readonly port: number;
 
-  constructor(host: string, port: number, why: string, options?: ErrorOptions) {
-    super("HOST_UNREACHABLE", `No holdfast host answers on ${host}:${port}: ${why}`, { host, port }, options);
+  /** `nobody`: nothing listens there at all. */
+  constructor(host: string, port: number, why: string, options: ErrorOptions & { nobody?: boolean } = {}) {
+    const { nobody = false, ...rest } = options;
+    super("HOST_UNREACHABLE", `No holdfast host answers on ${host}:${port}: ${why}`, { host, port, nobody }, rest);
     this.host = host;
     this.port = port;
   }

@@ -47,6 +47,10 @@ export const Challenge = z.looseObject({ nonce: z.string().min(16).max(256) });
 
 export const PUSHES = new Set(["heartbeat", "stateChange", "logPush", "output"]);
 
+/** Never a request, whatever id it carries; actions that a plugin was given answer `<name>Result`. */
+export const isResult = (type: string): boolean =>
+  type === "error" || type === "scriptComplete" || type.endsWith("Result");
+
 /** What this host knows how to route; `welcome` tells a plugin which of its own are among them. */
 export const CAPABILITIES = new Set([
   "execute",

@@ -4,6 +4,7 @@ import type { Cancel, Clock } from "../platform/world.ts";
 interface Entry<Answer> {
   resolve(answer: Answer): void;
   reject(error: Error): void;
+  expired(): Error;
   cancel: Cancel;
 }
 
@@ -12,7 +13,8 @@ export interface Pending<Answer> {
   ask(id: string, timeoutMs: number, expired: () => Error): Promise<Answer>;
   answer(id: string, answer: Answer): boolean;
   reject(id: string, error: Error): boolean;
-  rejectAll(errorFor: (id: string) => Error): void;
+  /** Each with its own error: the one it would have expired with. */
+  rejectAll(): void;
 }
 
 export function createPending<Answer>(clock: Clock): Pending<Answer> {
@@ -35,7 +37,7 @@ export function createPending<Answer>(clock: Clock): Pending<Answer> {
     ask: (id, timeoutMs, expired) =>
       new Promise((resolve, fail) => {
         const cancel = clock.after(timeoutMs, () => reject(id, expired()));
-        entries.set(id, { resolve, reject: fail, cancel });
+        entries.set(id, { resolve, reject: fail, expired, cancel });
       }),
     answer(id, answer) {
       const entry = take(id);
@@ -43,8 +45,8 @@ export function createPending<Answer>(clock: Clock): Pending<Answer> {
       return entry !== undefined;
     },
     reject,
-    rejectAll(errorFor) {
-      for (const id of [...entries.keys()]) reject(id, errorFor(id));
+    rejectAll() {
+      for (const [id, { expired }] of [...entries]) reject(id, expired());
     },
   };
 }

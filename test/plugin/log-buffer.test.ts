@@ -54,5 +54,7 @@ describe("the log buffer", () => {
     buffer.add({ level: "Print", body: "d", timestamp: 0 });
     expect(bodies(buffer.query())).toEqual(["d"]);
     expect(buffer.dropped).toBe(4);
+    buffer.add({ level: "Print", body: "e", timestamp: 0 });
+    expect(bodies(buffer.query())).toEqual(["d", "e"]);
   });
 });

@@ -1,0 +1,100 @@
+// Who plays in the demo? Real processes of this same binary, with a port and a state directory of their own.
+import type { Child } from "../../platform/world.ts";
+import { Fault } from "../../protocol/fault.ts";
+import type { Context } from "../context.ts";
+
+export interface Actor {
+  name: string;
+  child: Child;
+  /** The next event of this type that was not taken yet. */
+  event(type: string): Promise<Record<string, unknown>>;
+}
+
+export interface Stage {
+  stateDirectory: string;
+  start(name: string, words: readonly string[]): Actor;
+  clear(): Promise<void>;
+}
+
+const EVENT_MS = 20_000;
+
+interface Waiting {
+  type: string;
+  resolve(data: Record<string, unknown>): void;
+}
+
+function parse(line: string): { type: string; data: Record<string, unknown> } | undefined {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+export function setStage(context: Context): Stage {
+  const { clock } = context.world;
+  const directory = context.temporaryDirectory();
+  const actors: Actor[] = [];
+  const env = {
+    XDG_STATE_HOME: directory,
+    HOLDFAST_PORT: undefined,
+    // Whatever ends the demo, even kill -9, ends its actors too.
+    BUN_FEATURE_FLAG_NO_ORPHANS: "1",
+  };
+
+  const start = (name: string, words: readonly string[]): Actor => {
+    const told: { type: string; data: Record<string, unknown> }[] = [];
+    const waiting: Waiting[] = [];
+    const errors: string[] = [];
+    const line = (text: string): void => {
+      const event = parse(text);
+      if (!event) return;
+      const index = waiting.findIndex(({ type }) => type === event.type);
+      const [waiter] = index < 0 ? [] : waiting.splice(index, 1);
+      if (waiter) waiter.resolve(event.data);
+      else told.push(event);
+    };
+    const child = context.startSelf([...words, "--json"], { env, line, errorLine: (text) => void errors.push(text) });
+    const failed = (what: string) =>
+      new Fault("REFUSED", `${name} ${what}${errors.map((text) => `\n  ${text}`).join("")}`);
+    const actor: Actor = {
+      name,
+      child,
+      event(type) {
+        const index = told.findIndex((event) => event.type === type);
+        const [event] = index < 0 ? [] : told.splice(index, 1);
+        if (event) return Promise.resolve(event.data);
+        return new Promise((resolve, reject) => {
+          const cancel = clock.after(EVENT_MS, () => reject(failed(`did not say "${type}"`)));
+          waiting.push({
+            type,
+            resolve(data) {
+              cancel();
+              resolve(data);
+            },
+          });
+          void child.exited.then((code) => {
+            cancel();
+            reject(failed(`ended with code ${code} before it said "${type}"`));
+          });
+        });
+      },
+    };
+    actors.push(actor);
+    return actor;
+  };
+
+  return {
+    stateDirectory: `${directory}/holdfast`,
+    start,
+    async clear() {
+      for (const { child } of actors) child.kill("SIGTERM");
+      const over = new AbortController();
+      const all = Promise.all(actors.map(({ child }) => child.exited));
+      await Promise.race([all, clock.sleep(EVENT_MS / 10, over.signal)]);
+      over.abort();
+      for (const { child } of actors) child.kill("SIGKILL");
+      await all;
+    },
+  };
+}

@@ -1,0 +1,52 @@
+// Which benchmark? `bun test/bench/run.ts NAME [--quick]`; a missed goal is told, it is no failure.
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { bridge, FULL, QUICK } from "./bridge.ts";
+import { type Row, table } from "./support/table.ts";
+import { createYard, type Yard } from "./support/yard.ts";
+
+interface Benchmark {
+  summary: string;
+  run(yard: Yard, binary: string, quick: boolean, progress: (part: string) => void): Promise<Row[]>;
+}
+
+const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
+  bridge: {
+    summary: "Relaying against a bare relay, takeover, memory and start-up",
+    run: (yard, binary, quick, progress) => bridge(yard, binary, quick ? QUICK : FULL, progress),
+  },
+};
+
+const BINARY = resolve(process.env["HOLDFAST_BINARY"] ?? join(import.meta.dir, "..", "..", "dist", "holdfast"));
+
+function usage(): number {
+  const names = Object.entries(BENCHMARKS).map(([name, { summary }]) => `  ${name}  ${summary}`);
+  console.error(["Usage: bun run bench NAME [--quick]", "", "Benchmarks:", ...names].join("\n"));
+  return 2;
+}
+
+async function main(words: readonly string[]): Promise<number> {
+  const names = words.filter((word) => word !== "--quick");
+  const [name = ""] = names;
+  const benchmark = Object.hasOwn(BENCHMARKS, name) ? BENCHMARKS[name] : undefined;
+  if (!benchmark || names.length > 1) return usage();
+  if (!existsSync(BINARY)) {
+    console.error(`There is no "${BINARY}"; build it with: bun run build`);
+    return 1;
+  }
+  const yard = createYard();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(signal, () => void yard.end().then(() => process.exit(130)));
+  }
+  try {
+    const since = performance.now();
+    const progress = (part: string) => console.error(`${((performance.now() - since) / 1_000).toFixed(0)} s: ${part}`);
+    const rows = await benchmark.run(yard, BINARY, words.includes("--quick"), progress);
+    console.log(table(rows));
+    return 0;
+  } finally {
+    await yard.end();
+  }
+}
+
+process.exitCode = await main(process.argv.slice(2));

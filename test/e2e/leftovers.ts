@@ -1,0 +1,58 @@
+// What did a test leave behind? Processes are found by a variable in their environment, listeners by their port.
+import { readdirSync, readFileSync } from "node:fs";
+
+export interface Tagged {
+  pid: number;
+  command: string;
+}
+
+const read = (path: string): string => {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+};
+
+const pids = (): number[] =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+
+export const commandLine = (pid: number): string => read(`/proc/${pid}/cmdline`).split("\0").join(" ").trim();
+
+/** Every process that inherited the tag, however far down; a zombie has no environment any more. */
+export const taggedProcesses = (tag: string): Tagged[] =>
+  pids()
+    .filter((pid) => read(`/proc/${pid}/environ`).split("\0").includes(tag))
+    .map((pid) => ({ pid, command: commandLine(pid) }));
+
+const LISTEN = "0A";
+
+/** Local addresses, as the kernel writes them, that somebody listens on. */
+export function listeners(port: number): string[] {
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  return ["/proc/net/tcp", "/proc/net/tcp6"].flatMap((file) =>
+    read(file)
+      .split("\n")
+      .slice(1)
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, local, , state]) => local?.endsWith(suffix) && state === LISTEN)
+      .map(([, local]) => local ?? ""),
+  );
+}
+
+/** Below the ports that the system gives to outgoing connections: those could hold it by chance. */
+export function freePort(): number {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    try {
+      for (const hostname of ["127.0.0.1", "::1"]) {
+        Bun.listen({ hostname, port, socket: { data() {} } }).stop(true);
+      }
+      return port;
+    } catch {
+      // Taken: try another.
+    }
+  }
+}

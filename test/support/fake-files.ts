@@ -1,0 +1,36 @@
+// What lies on the disk of one user? As platform/files.ts keeps it, without modes.
+import type { Files } from "../../src/platform/world.ts";
+
+export interface FakeFiles extends Files {
+  readonly texts: ReadonlyMap<string, string>;
+  /** The next writes throw, as on a full disk. */
+  failWrites(times: number): void;
+}
+
+export function createFakeFiles(): FakeFiles {
+  const texts = new Map<string, string>();
+  let failing = 0;
+  const write = (path: string, text: string): void => {
+    if (failing > 0) {
+      failing--;
+      throw new Error(`ENOSPC: no space left on device, write "${path}"`);
+    }
+    texts.set(path, text);
+  };
+  return {
+    texts,
+    failWrites(times) {
+      failing = times;
+    },
+    directory() {},
+    readPrivate: (path) => texts.get(path),
+    replace: write,
+    createOnce(path, text) {
+      const found = texts.get(path);
+      if (found !== undefined) return found;
+      write(path, text);
+      return text;
+    },
+    remove: (path) => void texts.delete(path),
+  };
+}
