@@ -23,6 +23,7 @@ import { createPrinter, type Printer } from "./surface/print.ts";
 import { nearest } from "./surface/suggest.ts";
 
 const CLOSED_PIPE = "closed pipe";
+const NOBODY_READS = "warning: nobody reads this output; what comes now is dropped until somebody does";
 
 export async function runCommand(words: readonly string[], env: Env, interrupt: AbortController): Promise<number> {
   const closed = () => interrupt.abort(CLOSED_PIPE);
@@ -41,7 +42,9 @@ export async function runCommand(words: readonly string[], env: Env, interrupt: 
       return 0;
     }
     const args = parseArgs(command, rest, env);
-    if (command.endsItself) printer = printerOn(createStreamOut(closed));
+    if (command.endsItself || command.stands?.(args)) {
+      printer = printerOn(createStreamOut(closed, () => printer.note(NOBODY_READS, "red")));
+    }
     const world = createSystemWorld(createNoteLog((text) => printer.note(`warning: ${text}`, "yellow")));
     return await runWith(command, args, { world, env, printer, signal: interrupt.signal });
   } catch (thrown) {

@@ -108,7 +108,7 @@ export function startHost(world: HostWorld, options: HostOptions, events: HostEv
       case "list-instances":
         return client.send({ type: "list-instances-response", requestId, instances: groupByInstance(table.infos()) });
       case "host-status":
-        return client.send({ type: "host-status-response", requestId, status: report.status(port, courtesy) });
+        return client.send({ type: "host-status-response", requestId, status: report.status(port, courtesy, client) });
       case "host-stop":
         client.send({ type: "host-stop-response", requestId, pid, standing: roster.standing });
         return events.stopAsked();

@@ -16,7 +16,7 @@ const createCompanyGuard = (idleTimeoutMs: number): IdleGuard<Alone> => ({
   name: "company",
   shouldKeepAlive({ clients, sessions, lastCompanyAt }, now) {
     if (clients + sessions > 0) {
-      return { keep: true, reason: `kept: ${clients} clients, ${sessions} plugins`, recheckMs: idleTimeoutMs + 1 };
+      return { keep: true, reason: `kept: clients ${clients}, plugins ${sessions}`, recheckMs: idleTimeoutMs + 1 };
     }
     const leftMs = idleTimeoutMs - (now - lastCompanyAt);
     const reason = `ends in ${Math.max(0, Math.ceil(leftMs / 1000))} s: no clients, no plugins`;

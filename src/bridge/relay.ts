@@ -94,7 +94,8 @@ export function createRelay({ clock, newId }: Pick<World, "clock" | "newId">, re
       }
       const id = `${prefix}${++counter}`;
       const limitMs = timeoutMs ?? known.timeoutMs;
-      const expire = () => fail(id, "TIMEOUT", `The plugin did not answer "${action.type}" within ${limitMs} ms`);
+      const expire = () =>
+        fail(id, "TIMEOUT", `The plugin did not answer "${action.type}" within ${Math.round(limitMs)} ms`);
       relayed.set(id, { session, callerActionId: action.requestId, answer, cancel: clock.after(limitMs, expire) });
       session.pending++;
       session.send({ ...action, sessionId: session.wireId, requestId: id });

@@ -3,6 +3,7 @@ import type { Clock } from "../platform/world.ts";
 import type { HostStatus, SessionInfo } from "../protocol/client.ts";
 import type { Health } from "../protocol/health.ts";
 import { PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";
+import type { Client } from "./client-link.ts";
 import type { Courtesy } from "./courtesy.ts";
 import type { HostOptions } from "./host.ts";
 import type { Roster } from "./roster.ts";
@@ -19,7 +20,8 @@ interface Deps {
 
 export interface Report {
   health(port: number): Health;
-  status(port: number, courtesy: Courtesy): HostStatus;
+  /** Without the client that asks. */
+  status(port: number, courtesy: Courtesy, asker: Client): HostStatus;
 }
 
 export function createReport({ clock, pid, options, roster, sessions, malformedFrames, endsWhenIdle }: Deps): Report {
@@ -37,7 +39,7 @@ export function createReport({ clock, pid, options, roster, sessions, malformedF
       protocolVersion: PROTOCOL_VERSION,
       serverVersion: VERSION,
     }),
-    status: (port, courtesy) => ({
+    status: (port, courtesy, asker) => ({
       port,
       pid,
       version: VERSION,
@@ -51,12 +53,15 @@ export function createReport({ clock, pid, options, roster, sessions, malformedF
         { address: "127.0.0.1", listening: true },
         { address: "[::1]", listening: courtesy.listening, ...(courtesy.note ? { note: courtesy.note } : {}) },
       ],
-      clients: roster.remote().map((client) => ({
-        clientId: client.clientId,
-        pid: client.pid,
-        standing: client.standing,
-        rank: roster.rankOf(client),
-      })),
+      clients: roster
+        .remote()
+        .filter((client) => client !== asker)
+        .map((client) => ({
+          clientId: client.clientId,
+          pid: client.pid,
+          standing: client.standing,
+          rank: roster.rankOf(client),
+        })),
       sessions: sessions(),
       malformedFrames: malformedFrames(),
       logFile,

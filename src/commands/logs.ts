@@ -24,8 +24,9 @@ export const logs = holdfastCommand({
     { line: "holdfast logs", says: "The last 50 entries" },
     { line: "holdfast logs --follow --json", says: "Each entry as an event, as it is logged" },
   ],
+  stands: ({ follow }) => follow,
   async run(args, context) {
-    if (args.follow) return await follow(context, args);
+    if (args.follow) return await followLogs(context, args);
     const levels = args.level.length > 0 ? { levels: args.level } : {};
     const found = await askAgain(context, args, "queryLogs", (session, timeoutMs) =>
       session.queryLogs({ count: args.count, direction: "tail", ...levels }, { timeoutMs }),
@@ -54,7 +55,7 @@ function show({ printer, world }: Context, entry: LogEntry): void {
   printer.line(`${printer.paint.dim(at)} ${printer.paint[tone](printer.safe(level.padEnd(7)))} ${printer.safe(body)}`);
 }
 
-async function follow(context: Context, args: FollowArgs): Promise<number> {
+async function followLogs(context: Context, args: FollowArgs): Promise<number> {
   const { printer, signal } = context;
   const connection = await context.open({ port: args.port, mode: "standing" });
   const tail = createLogTail();

@@ -55,7 +55,7 @@ export async function useSession(context: Context, args: SessionArgs, action: Ac
   const connection = await openAsCommand(context, args);
   const find = async (wanted: Wanted = args): Promise<BridgeSession> => {
     const waitMs = Math.min(leftMs(), SESSION_WAIT_MS);
-    const waiting = context.printer.progress("Waiting for a plugin session");
+    const waiting = context.printer.progress("Waiting for a plugin session; start one with: holdfast plugin js");
     try {
       return await connection.resolveSession(wanted, waitMs);
     } finally {

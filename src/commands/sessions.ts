@@ -3,21 +3,24 @@ import { z } from "zod";
 import type { SessionInfo } from "../protocol/client.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { openAsCommand } from "./plugin-session.ts";
+import { timeLimitArg, within } from "./time-limit.ts";
 
 export const sessions = holdfastCommand({
   name: "sessions",
   args: z.object({
     watch: z.boolean().default(false).describe("Go on and tell who comes and leaves"),
     noStart: z.boolean().default(false).describe("Fail instead of starting a host in the background"),
+    timeout: timeLimitArg,
   }),
   short: { w: "watch" },
   examples: [
     { line: "holdfast sessions", says: "A table of the connected sessions" },
     { line: "holdfast sessions --format json", says: "An array of them" },
   ],
+  stands: ({ watch }) => watch,
   async run(args, context) {
-    if (args.watch) return await watch(context, args.port);
-    const connection = await openAsCommand(context, args);
+    if (args.watch) return await keepWatching(context, args.port);
+    const connection = await within(context, args.timeout, openAsCommand(context, args));
     show(context, connection.listSessions());
     return 0;
   },
@@ -48,7 +51,7 @@ function show({ printer }: Context, infos: readonly SessionInfo[]): void {
   ]);
 }
 
-async function watch(context: Context, port: number): Promise<number> {
+async function keepWatching(context: Context, port: number): Promise<number> {
   const { printer, signal } = context;
   const connection = await context.open({ port, mode: "standing" });
   const tell = (type: string) => (info: SessionInfo) => {

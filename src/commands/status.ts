@@ -3,11 +3,13 @@ import { z } from "zod";
 import type { HostStatus } from "../protocol/client.ts";
 import { SessionDisconnectedError } from "../protocol/fault.ts";
 import { type Context, holdfastCommand } from "./context.ts";
+import { timeLimitArg, within } from "./time-limit.ts";
 
 export const status = holdfastCommand({
   name: "status",
   args: z.object({
     watch: z.boolean().default(false).describe("Go on and show it again whenever it changes"),
+    timeout: timeLimitArg,
   }),
   short: { w: "watch" },
   examples: [
@@ -15,10 +17,11 @@ export const status = holdfastCommand({
     { line: "holdfast status --json", says: "The same as one JSON document" },
   ],
   details: "Exit code 4 when no host runs; this command never starts one.",
+  stands: ({ watch }) => watch,
   async run(args, context) {
-    if (args.watch) return await watch(context, args.port);
-    const connection = await context.open({ port: args.port, mode: "command" });
-    const found = await connection.status();
+    if (args.watch) return await keepWatching(context, args.port);
+    const ask = async () => (await context.open({ port: args.port, mode: "command" })).status();
+    const found = await within(context, args.timeout, ask());
     context.printer.json(found);
     show(context, found);
     return 0;
@@ -50,7 +53,7 @@ function show({ printer }: Context, found: HostStatus): void {
   }
 }
 
-async function watch(context: Context, port: number): Promise<number> {
+async function keepWatching(context: Context, port: number): Promise<number> {
   const { printer, signal, world } = context;
   const connection = await context.open({ port, mode: "standing" });
   let last = "";

@@ -2,34 +2,39 @@
 import { z } from "zod";
 import type { BridgeConnection } from "../bridge/connection.ts";
 import { HostUnreachableError } from "../protocol/fault.ts";
-import { holdfastCommand } from "./context.ts";
+import { type Context, holdfastCommand } from "./context.ts";
+import { timeLimitArg, within } from "./time-limit.ts";
 
 export const stop = holdfastCommand({
   name: "stop",
-  args: z.object({}),
+  args: z.object({ timeout: timeLimitArg }),
   examples: [{ line: "holdfast stop", says: "Ends the host; a standby becomes the next one" }],
   details: "Exit code 0 also when no host runs: there is nothing left to stop.",
-  async run({ port }, context) {
-    const { printer } = context;
-    const connection = await context.open({ port, mode: "command" }).catch((thrown) => {
-      if (thrown instanceof HostUnreachableError && thrown.data["nobody"]) return undefined;
-      throw thrown;
-    });
-    if (!connection) {
-      printer.json({ stopped: null, next: null });
-      printer.note(`No host runs on port ${port}`);
-      return 0;
-    }
-    const next = nextHost(connection);
-    const working = printer.progress("Waiting for the host to leave");
-    const { pid } = await connection.stopHost();
-    const nextPid = await next;
-    working.done();
-    printer.json({ stopped: pid, next: nextPid });
-    printer.line(nextPid === null ? `Host ${pid} stopped` : `Host ${pid} stopped; ${nextPid} took over`);
-    return 0;
+  async run({ port, timeout }, context) {
+    return await within(context, timeout, stopHost(context, port));
   },
 });
+
+async function stopHost(context: Context, port: number): Promise<number> {
+  const { printer } = context;
+  const connection = await context.open({ port, mode: "command" }).catch((thrown) => {
+    if (thrown instanceof HostUnreachableError && thrown.data["nobody"]) return undefined;
+    throw thrown;
+  });
+  if (!connection) {
+    printer.json({ stopped: null, next: null });
+    printer.note(`No host runs on port ${port}`);
+    return 0;
+  }
+  const next = nextHost(connection);
+  const working = printer.progress("Waiting for the host to leave");
+  const { pid } = await connection.stopHost();
+  const nextPid = await next;
+  working.done();
+  printer.json({ stopped: pid, next: nextPid });
+  printer.line(nextPid === null ? `Host ${pid} stopped` : `Host ${pid} stopped; ${nextPid} took over`);
+  return 0;
+}
 
 /** The pid of whoever hosts next; null when nobody does. */
 const nextHost = (connection: BridgeConnection): Promise<number | null> =>

@@ -1,13 +1,19 @@
-// How does a process that others depend on write its events? Without ever waiting for whoever reads them.
+// How does a process that others depend on write its output? Without ever waiting for whoever reads it.
 
-const LIMIT_BYTES = 4 * 1024 * 1024;
+const LIMIT_BYTES = 64 * 1024 * 1024;
 
-/** A reader that stalls would stop the host at 64 KiB; past our own limit events are dropped, and their numbers show it. */
-export function createStreamOut(closed: () => void): (text: string) => void {
+/** A reader that stalls would stop a host at 64 KiB of output; past our own limit it is dropped, and that is said. */
+export function createStreamOut(closed: () => void, dropping: () => void): (text: string) => void {
   let waitingBytes = 0;
+  let isDropping = false;
   process.stdout.on("error", closed);
   return (text) => {
-    if (waitingBytes > LIMIT_BYTES) return;
+    if (waitingBytes > LIMIT_BYTES) {
+      if (!isDropping) dropping();
+      isDropping = true;
+      return;
+    }
+    isDropping = false;
     waitingBytes += text.length;
     process.stdout.write(text, () => {
       waitingBytes -= text.length;

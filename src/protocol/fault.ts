@@ -70,10 +70,14 @@ export class ContextNotFoundError extends Fault {
 /** Host and plugin were there, and the plugin did not answer in time. Never anything else. */
 export class ActionTimeoutError extends Fault {
   constructor(action: string, timeoutMs: number) {
-    super("TIMEOUT", `The plugin did not answer "${action}" within ${timeoutMs} ms; raise it with --timeout`, {
-      action,
-      timeoutMs,
-    });
+    super(
+      "TIMEOUT",
+      `The plugin did not answer "${action}" within ${Math.round(timeoutMs)} ms; raise it with --timeout`,
+      {
+        action,
+        timeoutMs,
+      },
+    );
   }
 }
 

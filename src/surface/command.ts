@@ -31,6 +31,8 @@ export interface CommandSpec<Shape extends z.ZodRawShape = z.ZodRawShape, Contex
   details?: string;
   /** Stays until it is told to go, and then leaves in good order by itself. */
   endsItself?: boolean;
+  /** With these arguments it is a standing client: it may become host, so its output must never make it wait. */
+  stands?(args: Args<Shape>): boolean;
   run(args: Args<Shape>, context: Context): Promise<number>;
 }
 
@@ -43,6 +45,7 @@ export interface AnyCommand<Context = unknown> {
   examples: readonly { line: string; says: string }[];
   details?: string;
   endsItself?: boolean;
+  stands?(args: Args<z.ZodRawShape>): boolean;
   run(args: Args<z.ZodRawShape>, context: Context): Promise<number>;
 }
 

@@ -19,7 +19,8 @@ const TONES: Readonly<Record<string, string>> = {
   "36": "cyan",
 };
 
-const escape = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+const escapeXml = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
 function spans(line: string): string {
   const classes = new Set<string>();
@@ -27,7 +28,7 @@ function spans(line: string): string {
   for (const part of line.split(/(\x1b\[[0-9;]*m)/)) {
     const codes = /^\x1b\[([0-9;]*)m$/.exec(part)?.[1];
     if (codes === undefined) {
-      if (part) out += `<tspan class="${[...classes].join(" ")}">${escape(part)}</tspan>`;
+      if (part) out += `<tspan class="${[...classes].join(" ")}">${escapeXml(part)}</tspan>`;
       continue;
     }
     for (const code of codes.split(";")) {

@@ -4,6 +4,7 @@ import { type Opened, opening, PORT } from "./bridges.ts";
 import type { Dice } from "./dice.ts";
 import { connectPlugin, type FakePlugin } from "./fake-plugin.ts";
 import { createMachine, type FakeProcess, type Machine } from "./fake-world.ts";
+import { squat } from "./squatter.ts";
 
 export interface Ending {
   seed: number;
@@ -54,23 +55,13 @@ function pass(cast: Cast, ms: number): void {
   }, ms + 1);
 }
 
-/** Holds the port and is no use: takes every connection and says nothing, or answers 503. */
-function squat({ machine, others, tell }: Cast, dice: Dice): void {
-  const squatter = machine.process();
-  const mute = dice.chance(0.5);
-  const silent = { message() {}, pong() {}, closed() {} };
-  const bound = squatter.world.net.bind({
-    address: "127.0.0.1",
-    port: PORT,
-    frameBytes: 1,
-    waitingBytes: 1,
-    answer: (request) =>
-      mute && request.upgrade ? { kind: "upgrade", attach: () => silent } : { kind: "text", status: 503, body: "" },
-  });
-  if (bound.kind !== "bound") return;
+function squatFor({ machine, others, tell }: Cast, dice: Dice): void {
+  const how = dice.pick(["mute", "closing"] as const);
+  const squatter = squat(machine, how);
+  if (!squatter) return;
   others.push(squatter);
   const ms = dice.between(10, 20_000);
-  tell(`${squatter.pid} squats ${mute ? "mute" : "with 503"} for ${ms.toFixed()} ms`);
+  tell(`${squatter.pid} holds the port, ${how}, for ${ms.toFixed()} ms`);
   machine.plan(ms, () => squatter.kill({ lingerMs: dice.between(0, 20) }));
 }
 
@@ -107,7 +98,7 @@ function strike(cast: Cast, dice: Dice): void {
   if (roll < 0.5 && victim.process.state === "running") return leave(cast, victim, dice);
   if (roll < 0.8) return crash(cast, victim, lingerMs);
   crash(cast, victim, 0);
-  squat(cast, dice);
+  squatFor(cast, dice);
 }
 
 /** Dies in the middle of taking over, or as soon as it hosts. */
