@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { openBridge } from "./bridge/bridge.ts";
 import type { BridgeConnection } from "./bridge/connection.ts";
 import { createState } from "./bridge/state.ts";
@@ -87,12 +87,19 @@ async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics
       return made;
     },
     startBackgroundHost,
+    absolute: (path) => resolve(path),
     readStdin,
     readFile: (path) => readFile(path, "utf8"),
     writeFile: (path, bytes) => writeFile(path, bytes),
     async open({ log = world.log, ...options }) {
       const listener = { notice: (message: string) => printer.note(message, "yellow"), ...options.listener };
-      const connection = await openBridge({ ...world, log }, { state, signal, ...options, listener });
+      // Only who may host needs what a host offers.
+      const service =
+        options.mode === "command" ? undefined : (await import("./agents.ts")).agentService({ ...world, log }, state);
+      const connection = await openBridge(
+        { ...world, log },
+        { state, signal, ...(service ? { service } : {}), ...options, listener },
+      );
       opened.push(connection);
       return connection;
     },

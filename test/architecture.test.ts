@@ -16,10 +16,12 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   rpc: ["protocol", "core", "platform/world"],
   bridge: [...SERVICE, "node:path"],
   plugin: [...SERVICE, "zod", "node:vm", "node:util", "node:module", "node:console", "node:stream"],
+  agents: [...SERVICE, "node:path"],
   surface: ["protocol", "platform/world", "zod", "node:zlib"],
   // A command is a straight line from its arguments to a service, so it may know them; they never know it.
-  commands: ["protocol", "core", "surface", "bridge", "plugin", "platform/world", "platform/log", "zod"],
-  "app.ts": ["protocol", "platform", "bridge", "commands", "surface", "node:"],
+  commands: ["protocol", "core", "surface", "bridge", "plugin", "agents", "rpc", "platform", "zod"],
+  "app.ts": ["protocol", "platform", "bridge", "commands", "surface", "agents.ts", "node:"],
+  "agents.ts": ["agents", "bridge", "platform"],
   "library.ts": ["protocol", "platform", "bridge"],
   "main.ts": ["app.ts", "commands/table", "surface/overview", "protocol", "node:fs"],
 };

@@ -4,6 +4,7 @@ import { START_ROUNDS, takeoverAtStart } from "../core/takeover.ts";
 import type { World } from "../platform/world.ts";
 import type { HostMessage, SessionEvent } from "../protocol/client.ts";
 import { Fault, HostUnreachableError } from "../protocol/fault.ts";
+import type { HostService } from "./ask-service.ts";
 import type { Client } from "./client-link.ts";
 import { type BridgeConnection, openConnection, type Reacher } from "./connection.ts";
 import { HandOffManager, type HandOffState, type LineOutcome, runTakeover, type TakeoverEnd } from "./hand-off.ts";
@@ -31,6 +32,8 @@ export interface BridgeListener {
   notice?(message: string): void;
 }
 
+export type EndingService = HostService & { end(): Promise<void> };
+
 export interface BridgeOptions {
   port: number;
   mode: Mode;
@@ -41,6 +44,8 @@ export interface BridgeOptions {
   /** A command's way to start a background host; undefined with --no-start. */
   startHost?: (() => void) | undefined;
   listener?: BridgeListener;
+  /** What else this process offers as host; made when it becomes one. */
+  service?: (port: number) => EndingService;
   signal?: AbortSignal;
 }
 
@@ -67,11 +72,17 @@ function createReacher(world: World, options: BridgeOptions): Reacher {
   const silence = () => `Port ${port} is held by ${describeHolder(world, port)}, which does not answer`;
   const hosting = createHosting(world, options, notice);
 
+  const closed = (why: { hung: boolean }): void => {
+    // Said first: a command that waited for an answer ends with the loss.
+    if (why.hung) notice(`The host on port ${port} hangs. ${silence()}`);
+    lost(why);
+  };
+
   const tryJoin = async (): Promise<JoinOutcome> => {
     const outcome = await join(
       world,
       { port, token: state.token(), standing: mode === "standing" },
-      { message: (message) => receive(message), closed: (why) => lost(why) },
+      { message: (message) => receive(message), closed },
     );
     lastJoin = outcome;
     if (outcome.kind === "joined") joined = outcome.link;
@@ -166,8 +177,7 @@ function createReacher(world: World, options: BridgeOptions): Reacher {
       // Settings that nobody took back: the last host did not leave in good order, and somebody may be taking over now.
       return mode === "command" ? await reach(state.settings(port) !== undefined) : await start();
     },
-    async again({ hung }) {
-      if (hung) notice(`The host on port ${port} hangs. ${silence()}`);
+    async again() {
       return mode === "command" ? await reach(true) : await standInLine();
     },
     settled(link) {

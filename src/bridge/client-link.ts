@@ -1,6 +1,6 @@
 // What becomes of one client, from its first frame to its last? The same for a socket and for the host's own process.
 import type { Cancel, SocketEvents, World } from "../platform/world.ts";
-import { ClientChallenge, ClientHello, ClientMessage, type HostMessage } from "../protocol/client.ts";
+import { ClientChallenge, ClientHello, ClientMessage, type HostMessage, isHostEnvelope } from "../protocol/client.ts";
 import { OLDEST_PROTOCOL_VERSION, PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";
 import { type Frame, parseFrame } from "../rpc/frame.ts";
 import { createHostProver } from "../rpc/prover.ts";
@@ -88,7 +88,9 @@ export function createClientLink(wire: Wire, deps: ClientLinkDeps): SocketEvents
       if (!frame) return deps.malformed();
       if (frame.type === "client-challenge") return challenged(frame);
       if (frame.type === "client-hello") return greeted(frame);
-      const message = ClientMessage.safeParse(frame);
+      const message = isHostEnvelope(frame)
+        ? ({ success: true, data: frame } as const)
+        : ClientMessage.safeParse(frame);
       if (!client && !deps.open) return message.success ? wire.close(1008, NEEDS_TOKEN) : deps.malformed();
       const speaker = client ?? enter(false, false, null);
       if (message.success) return deps.asked(speaker, message.data);

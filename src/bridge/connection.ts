@@ -2,8 +2,9 @@
 import { createEmitter, type Emitter } from "../core/emitter.ts";
 import { groupByInstance, type Wanted } from "../core/resolve.ts";
 import type { World } from "../platform/world.ts";
+import type { AgentRequest, SessionRecord } from "../protocol/agents.ts";
 import type { ClientMessage, HostMessage, HostStatus, InstanceInfo, Result, SessionInfo } from "../protocol/client.ts";
-import { SessionDisconnectedError } from "../protocol/fault.ts";
+import { Fault, isFaultCode, SessionDisconnectedError } from "../protocol/fault.ts";
 import { createPending } from "../rpc/pending.ts";
 import type { HostLink } from "./join.ts";
 import { createKnownSessions } from "./known-sessions.ts";
@@ -23,6 +24,7 @@ export interface ConnectionEvents extends Record<string, unknown> {
   /** The search was given up. */
   ended: { error: Error | undefined };
   notice: { message: string };
+  "agent-events": { session: string; events: SessionRecord[] };
 }
 
 /** How a connection gets a link, at first and after each loss. */
@@ -51,10 +53,15 @@ export interface BridgeConnection {
   waitForSession(timeoutMs?: number): Promise<BridgeSession>;
   status(): Promise<HostStatus>;
   stopHost(): Promise<{ pid: number; standing: number }>;
+  /** Agents and their sessions; faults of the host are thrown as they were there. */
+  askAgents(request: AgentRequest): Promise<unknown>;
+  acknowledge(session: string, seq: number): void;
   disconnect(): Promise<void>;
 }
 
 const LIST_MS = 30_000;
+/** Starting an agent takes its time. */
+const AGENT_MS = 120_000;
 const WAIT_MS = 30_000;
 /** The host keeps the time of an action; ours ends only what a hung host would keep open, after that was noticed. */
 const HUNG_MARGIN_MS = 25_000;
@@ -66,13 +73,14 @@ export async function openConnection(
   reacher: Reacher,
 ): Promise<BridgeConnection> {
   const { clock, newId, log } = world;
-  const emitter = createEmitter<ConnectionEvents>((thrown) =>
-    log.warn("A listener threw", { why: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown) }),
-  );
+  const listenerThrew = (thrown: unknown): void =>
+    log.warn("A listener threw", { why: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown) });
+  const emitter = createEmitter<ConnectionEvents>(listenerThrew);
   const pending = createPending<Response>(clock);
   let link: HostLink | undefined;
   let role: Role = "client";
   let over = false;
+  let ended: ConnectionEvents["ended"] | undefined;
 
   const gone = (sessionId: string) => new SessionDisconnectedError(sessionId, "its host went away");
 
@@ -97,7 +105,9 @@ export async function openConnection(
     clock,
     emitter,
     create: ({ sessionId }) => askSession(sessionId),
+    listenerThrew,
     isOver: () => over,
+    endedBy: () => ended?.error,
   });
 
   const receive = (message: HostMessage): void => {
@@ -108,6 +118,8 @@ export async function openConnection(
         return sessions.handle(message.sessionId)?.pushed(message.message);
       case "succession":
         return reacher.succession(message.rank);
+      case "agent-events":
+        return emitter.emit("agent-events", { session: message.session, events: message.events });
       case "host-transfer":
         return reacher.transferNotice();
       case "host-ready":
@@ -117,15 +129,11 @@ export async function openConnection(
     }
   };
 
-  const list = async (): Promise<void> => {
-    const response = await ask({ type: "list-sessions", requestId: newId() }, LIST_MS);
-    if (response.type === "list-sessions-response") sessions.listed(response.sessions);
-  };
-
   const adopt = async (next: HostLink): Promise<void> => {
     link = next;
     reacher.settled(next);
-    await list();
+    const response = await ask({ type: "list-sessions", requestId: newId() }, LIST_MS);
+    if (response.type === "list-sessions-response") sessions.listed(response.sessions);
   };
 
   const lost = (why: { hung: boolean }): void => {
@@ -139,6 +147,13 @@ export async function openConnection(
     void recover(why);
   };
 
+  /** Once, however many reasons there are. */
+  const tellEnded = (error: Error | undefined): void => {
+    if (ended) return;
+    ended = { error };
+    emitter.emit("ended", ended);
+  };
+
   const recover = async (why: { hung: boolean }): Promise<void> => {
     const since = clock.elapsed();
     try {
@@ -146,7 +161,10 @@ export async function openConnection(
       await clock.sleep(0);
       if (over) return;
       const next = await reacher.again(why);
-      if (!next || over) return void next?.end();
+      if (!next || over) {
+        next?.end();
+        return tellEnded(undefined);
+      }
       const previous = role;
       role = next.role;
       const tookMs = Math.round((clock.elapsed() - since) * 10) / 10;
@@ -159,15 +177,19 @@ export async function openConnection(
       if (thrown instanceof SessionDisconnectedError) return;
       const error = thrown instanceof Error ? thrown : new Error(String(thrown));
       over = true;
-      emitter.emit("ended", { error });
+      tellEnded(error);
     }
   };
 
   const first = await reacher.first(receive, lost);
   role = first.role;
-  await adopt(first).catch((thrown) => {
-    // Lost while listing: the search for the next host is under way already.
+  await adopt(first).catch(async (thrown) => {
     if (!(thrown instanceof SessionDisconnectedError)) throw thrown;
+    // Lost while listing: the search for the next host is under way already, and before its list we know nothing.
+    await new Promise<void>((resolve, reject) => {
+      emitter.on("host-found", () => resolve());
+      emitter.on("ended", ({ error }) => (error ? reject(error) : resolve()));
+    });
   });
 
   let leaving: Promise<void> | undefined;
@@ -179,7 +201,7 @@ export async function openConnection(
     sessions.dropAll("this connection was closed");
     await reacher.leave();
     last?.end();
-    emitter.emit("ended", { error: undefined });
+    tellEnded(undefined);
   };
 
   return {
@@ -211,6 +233,14 @@ export async function openConnection(
       if (response.type !== "host-stop-response") throw new Error("The host did not answer to stop");
       return { pid: response.pid, standing: response.standing };
     },
+    async askAgents(request) {
+      const response = await ask({ type: "agent-request", requestId: newId(), request }, AGENT_MS);
+      if (response.type !== "agent-response") throw new Error("The host did not answer as an agent's host");
+      const { error, result } = response;
+      if (!error) return result;
+      throw new Fault(isFaultCode(error.code) ? error.code : "REFUSED", error.message, error.data);
+    },
+    acknowledge: (session, seq) => link?.send({ type: "agent-ack", requestId: newId(), session, seq }),
     disconnect() {
       leaving ??= leave();
       return leaving;

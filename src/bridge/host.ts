@@ -4,6 +4,7 @@ import { createSubscriptions } from "../core/subscriptions.ts";
 import type { Attach, World } from "../platform/world.ts";
 import type { ClientMessage, HostMessage, SessionEvent } from "../protocol/client.ts";
 import type { Settings } from "../protocol/settings.ts";
+import { askService, type HostService } from "./ask-service.ts";
 import { type Client, createClientLink } from "./client-link.ts";
 import { offerCourtesy } from "./courtesy.ts";
 import { createDoor } from "./door.ts";
@@ -24,6 +25,7 @@ export interface HostOptions {
   /** True for a host that took over from another. */
   failover: boolean;
   logFile: string | null;
+  service?: HostService | undefined;
 }
 
 export interface HostEvents {
@@ -114,6 +116,10 @@ export function startHost(world: HostWorld, options: HostOptions, events: HostEv
         return events.stopAsked();
       case "host-envelope":
         return envelopes.handle(client, message, closing);
+      case "agent-request":
+        return void askService(options.service, client, requestId, message.request);
+      case "agent-ack":
+        return options.service?.acknowledged(client.clientId, message.session, message.seq);
     }
   };
 
@@ -157,6 +163,7 @@ export function startHost(world: HostWorld, options: HostOptions, events: HostEv
         if (!client) return;
         roster.leave(client);
         envelopes.clientLeft(client);
+        options.service?.left(client.clientId);
         events.clientLeft(client);
       },
     });
@@ -207,6 +214,7 @@ export function startHost(world: HostWorld, options: HostOptions, events: HostEv
       end() {
         roster.leave(client);
         envelopes.clientLeft(client);
+        options.service?.left(client.clientId);
       },
     };
   };

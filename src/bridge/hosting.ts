@@ -3,7 +3,7 @@ import { chooseSettings } from "../core/reign.ts";
 import type { World } from "../platform/world.ts";
 import { Fault, messageOf } from "../protocol/fault.ts";
 import type { Settings } from "../protocol/settings.ts";
-import type { BridgeOptions } from "./bridge.ts";
+import type { BridgeOptions, EndingService } from "./bridge.ts";
 import type { BindOutcome } from "./hand-off.ts";
 import { type BridgeHost, startHost } from "./host.ts";
 import { endWhenIdle, type IdleEnd } from "./idle-end.ts";
@@ -15,12 +15,13 @@ export interface Hosting {
   leave(): Promise<void>;
 }
 
-type Options = Pick<BridgeOptions, "state" | "own" | "background" | "logFile" | "listener">;
+type Options = Pick<BridgeOptions, "state" | "own" | "background" | "logFile" | "listener" | "service">;
 
 export function createHosting(world: World, options: Options, notice: (message: string) => void): Hosting {
   const { state, listener = {}, background = false, logFile = null } = options;
   let host: BridgeHost | undefined;
   let idleEnd: IdleEnd | undefined;
+  let service: EndingService | undefined;
 
   const choose = (port: number, successor: boolean): { settings: Settings; isNew: boolean } => {
     const inherited = successor && port !== 0 ? state.settings(port) : undefined;
@@ -36,7 +37,8 @@ export function createHosting(world: World, options: Options, notice: (message: 
         idleEnd?.touch();
         tell?.(item);
       };
-    const hostOptions = { port, token: state.token(), settings, background, failover, logFile };
+    service ??= options.service?.(port);
+    const hostOptions = { port, token: state.token(), settings, background, failover, logFile, service };
     return startHost(world, hostOptions, {
       session: touched(listener.session),
       clientEntered: touched(listener.clientEntered),
@@ -87,6 +89,7 @@ export function createHosting(world: World, options: Options, notice: (message: 
     async leave() {
       idleEnd?.cancel();
       await host?.shutdown();
+      await service?.end();
     },
   };
 }

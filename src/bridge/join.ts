@@ -1,6 +1,7 @@
 // Is there a host of ours on this port? Nothing but a nonce is sent until it has proven itself.
 import type { Socket, SocketEvents, World } from "../platform/world.ts";
 import { type ClientHello, type ClientMessage, HostHello, HostMessage } from "../protocol/client.ts";
+import { Health } from "../protocol/health.ts";
 import { OLDEST_PROTOCOL_VERSION, PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";
 import { parseFrame } from "../rpc/frame.ts";
 import { createClientProver } from "../rpc/prover.ts";
@@ -50,7 +51,7 @@ export async function join(world: JoinWorld, options: JoinOptions, events: LinkE
   const connected = await net.connect({ port, path: "/client", timeoutMs: JOIN_MS }, (socket) =>
     greet(world, options, socket, events, resolve),
   );
-  if (connected.kind === "denied") return whyDenied(world, port, connected.status);
+  if (connected.kind === "denied") return whyDenied(world, port, connected.status, deadline - JOIN_MS);
   if (connected.kind !== "open") return connected;
   const cancel = clock.after(Math.max(deadline - clock.elapsed(), 1), () => {
     resolve({ kind: "silent" });
@@ -61,11 +62,26 @@ export async function join(world: JoinWorld, options: JoinOptions, events: LinkE
   return outcome;
 }
 
-async function whyDenied({ net }: JoinWorld, port: number, status: number): Promise<JoinOutcome> {
+async function whyDenied(
+  { clock, net }: JoinWorld,
+  port: number,
+  status: number,
+  knockedAt: number,
+): Promise<JoinOutcome> {
   if (status !== 503) return { kind: "foreign", why: `it answers ${status} to a holdfast client` };
   const health = await net.probe(port, JOIN_MS);
-  // A host that is well and still says 503 has no room.
-  return { kind: health.kind === "answer" && health.status === 200 ? "full" : "closing" };
+  if (health.kind !== "answer" || health.status !== 200) return { kind: "closing" };
+  // A host that is well and still says 503 has no room; one younger than our knock is the next one already.
+  const isNext = hostUptimeOf(health.body) <= clock.elapsed() - knockedAt + 1;
+  return { kind: isNext ? "closing" : "full" };
+}
+
+function hostUptimeOf(body: string): number {
+  try {
+    return Health.parse(JSON.parse(body)).hostUptime;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
 }
 
 function greet(

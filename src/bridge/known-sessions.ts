@@ -11,8 +11,11 @@ interface Deps {
   clock: Clock;
   emitter: Emitter<ConnectionEvents>;
   create: (info: SessionInfo) => Parameters<typeof createSession>[1];
+  listenerThrew(thrown: unknown): void;
   /** No session will ever come again. */
   isOver(): boolean;
+  /** Why not, if nobody asked for it. */
+  endedBy(): Error | undefined;
 }
 
 export interface KnownSessions {
@@ -26,7 +29,7 @@ export interface KnownSessions {
   any(timeoutMs: number): Promise<BridgeSession>;
 }
 
-export function createKnownSessions({ clock, emitter, create, isOver }: Deps): KnownSessions {
+export function createKnownSessions({ clock, emitter, create, listenerThrew, isOver, endedBy }: Deps): KnownSessions {
   const known = new Map<string, SessionInfo>();
   const handles = new Map<string, SessionHandle>();
 
@@ -49,7 +52,7 @@ export function createKnownSessions({ clock, emitter, create, isOver }: Deps): K
   const get = (sessionId: string): BridgeSession | undefined => {
     const info = known.get(sessionId);
     if (!info) return undefined;
-    const handle = handles.get(sessionId) ?? createSession(info, create(info));
+    const handle = handles.get(sessionId) ?? createSession(info, create(info), listenerThrew);
     handles.set(sessionId, handle);
     return handle.session;
   };
@@ -78,6 +81,8 @@ export function createKnownSessions({ clock, emitter, create, isOver }: Deps): K
       if (session) return session;
       const leftMs = deadline - clock.elapsed();
       if (leftMs <= 0 || isOver()) {
+        const why = endedBy();
+        if (why) throw why;
         if (found.kind === "no-context") throw new ContextNotFoundError(found.message);
         throw new SessionNotFoundError(found.kind === "none" ? found.message : "No session is connected");
       }

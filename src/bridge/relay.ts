@@ -105,9 +105,8 @@ export function createRelay({ clock, newId }: Pick<World, "clock" | "newId">, re
       if (relayed.get(requestId)?.session !== session) return false;
       const entry = take(requestId);
       if (!entry) return false;
-      const { requestId: _, ...rest } = message;
-      const own = entry.callerActionId === undefined ? {} : { requestId: entry.callerActionId };
-      entry.answer({ ...rest, sessionId: session.info.sessionId, ...own, payload: payloadOf(message) });
+      const { sessionId } = session.info;
+      entry.answer({ ...message, sessionId, requestId: entry.callerActionId, payload: payloadOf(message) });
       return true;
     },
     abandon,

@@ -56,12 +56,10 @@ export type Ask = (action: string, payload: Payload, timeoutMs: number) => Promi
 /** What a plugin without such a list of its own is still asked. */
 const UNLISTED = new Set<ActionName>(["unsubscribe", "registerAction", "syncActions"]);
 
-export function createSession(first: SessionInfo, ask: Ask): SessionHandle {
+export function createSession(first: SessionInfo, ask: Ask, listenerThrew: (thrown: unknown) => void): SessionHandle {
   let info = first;
   let gone: string | undefined;
-  const pushes = createEmitter<{ push: Result; gone: string }>((thrown) => {
-    throw thrown;
-  });
+  const pushes = createEmitter<{ push: Result; gone: string }>(listenerThrew);
 
   const failure = (action: string, timeoutMs: number, { payload }: Result): Fault => {
     const code = typeof payload["code"] === "string" ? payload["code"] : "UNKNOWN";

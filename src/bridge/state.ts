@@ -9,6 +9,8 @@ export interface State {
   /** Created once for all processes of this user. */
   token(): string;
   settingsFile(port: number): string;
+  /** What a port's hosts leave to each other; there when this returns. */
+  portDirectory(port: number): string;
   /** In a directory that is there when this returns. */
   logFile(port: number): string;
   settings(port: number): Settings | undefined;
@@ -45,6 +47,11 @@ export function createState(
       return token;
     },
     settingsFile: file,
+    portDirectory(port) {
+      const made = join(ports, String(port));
+      for (const path of [directory, ports, made]) files.directory(path);
+      return made;
+    },
     logFile(port) {
       files.directory(directory);
       const logs = join(directory, "logs");

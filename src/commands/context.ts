@@ -19,6 +19,8 @@ export interface Context {
   /** Opened here, closed when the command ends, however it ends. */
   open(options: OpenOptions): Promise<BridgeConnection>;
   startBackgroundHost(port: number): void;
+  /** Against the directory we were called in. */
+  absolute(path: string): string;
   readStdin(): Promise<string>;
   readFile(path: string): Promise<string>;
   writeFile(path: string, bytes: Uint8Array): Promise<void>;

@@ -6,6 +6,7 @@ type Entry = TableEntry<() => Promise<HoldfastCommand>>;
 
 const HOST = "The bridge";
 const PLUGINS = "Plugin sessions";
+const AGENTS = "Agents";
 const ABOUT = "About";
 
 export const COMMANDS: Readonly<Record<string, Entry>> = {
@@ -69,6 +70,21 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: "Be a plugin: a JavaScript session that reconnects by itself",
     load: async () => (await import("./plugin.ts")).plugin,
   },
+  agents: {
+    group: AGENTS,
+    summary: "Known agents: installed or not, running or not",
+    load: async () => (await import("./agents.ts")).agents,
+  },
+  prompt: {
+    group: AGENTS,
+    summary: "Send a prompt to an agent and stream its answer",
+    load: async () => (await import("./prompt.ts")).prompt,
+  },
+  attach: {
+    group: AGENTS,
+    summary: "Follow an agent session, from any event on",
+    load: async () => (await import("./attach.ts")).attach,
+  },
   help: {
     group: ABOUT,
     summary: "Help for a command, or a topic such as exit-codes",
@@ -78,6 +94,11 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     group: ABOUT,
     summary: "The version",
     load: async () => (await import("./version.ts")).version,
+  },
+  "demo-agent": {
+    hidden: true,
+    summary: "The embedded agent on stdio",
+    load: async () => (await import("./demo-agent.ts")).demoAgent,
   },
   "background-host": {
     hidden: true,

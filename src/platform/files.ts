@@ -6,6 +6,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -13,6 +14,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { Fault } from "../protocol/fault.ts";
+import { openJournalFile } from "./journal-file.ts";
 import type { Files } from "./world.ts";
 
 const isMissing = (thrown: unknown): boolean => (thrown as { code?: string }).code === "ENOENT";
@@ -100,5 +102,14 @@ export const systemFiles: Files = {
   },
   remove(path) {
     rmSync(path, { force: true });
+  },
+  journal: openJournalFile,
+  list(path) {
+    try {
+      return readdirSync(path);
+    } catch (thrown) {
+      if (isMissing(thrown)) return [];
+      throw thrown;
+    }
   },
 };

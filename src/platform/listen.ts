@@ -14,6 +14,7 @@ interface SocketData {
 type ServerSocket = Bun.ServerWebSocket<SocketData>;
 
 const HEADERS_SECONDS = 10;
+const ORIGIN = "http://127.0.0.1";
 const SLOW_CLOSE_MS = 10_000;
 
 function toSocket(ws: ServerSocket, waitingBytes: number): Socket {
@@ -55,7 +56,8 @@ export function bind(options: BindOptions): Bound {
       idleTimeout: HEADERS_SECONDS,
       maxRequestBodySize: 64 * 1024,
       fetch(request, self) {
-        const url = new URL(request.url);
+        // A Host header that is no name makes no URL; it is the door that turns it away.
+        const url = URL.parse(request.url, ORIGIN) ?? new URL(ORIGIN);
         const asked: HttpRequest = {
           method: request.method,
           path: url.pathname,

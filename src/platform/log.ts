@@ -28,10 +28,12 @@ export function createFileLog(clock: Clock, path: string): Log {
   const write = (level: string, message: string, data?: Record<string, unknown>): void => {
     try {
       const text = line(clock, level, message, data);
-      if (file.bytes + text.length > FILE_BYTES) {
-        closeSync(file.fd);
+      if (file.bytes + Buffer.byteLength(text) > FILE_BYTES) {
         shift(path);
-        file = open(path);
+        const next = open(path);
+        // Last: a number that is closed and kept is soon another file's, or a socket's.
+        closeSync(file.fd);
+        file = next;
       }
       file.bytes += writeSync(file.fd, text);
     } catch {

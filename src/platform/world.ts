@@ -102,6 +102,20 @@ export interface Files {
   /** Writes the file unless it exists, and returns what it holds: losers get the winner's text. */
   createOnce(path: string, text: string): string;
   remove(path: string): void;
+  /** The names in a directory; none when it is not there. */
+  list(path: string): string[];
+  journal(path: string): JournalFile;
+}
+
+/** Append-only lines. A torn last line, as a crash leaves it, is cut when it is opened. */
+export interface JournalFile {
+  /** Whole lines from the beginning. */
+  eachLine(tell: (line: string, offset: number) => void): void;
+  /** Where the line begins. Throws when the disk is full, and leaves no half line. */
+  append(line: string): number;
+  /** Whole lines from an offset on, until `maxBytes` were read and `enough` said so. */
+  readLines(offset: number, maxBytes: number, enough: (line: string) => boolean): void;
+  close(): void;
 }
 
 export interface Log {
@@ -127,6 +141,41 @@ export interface Child {
   /** Its exit code, when everything it wrote has been told. */
   readonly exited: Promise<number>;
 }
+
+export interface AgentExit {
+  code: number | null;
+  signal: string | null;
+}
+
+export interface AgentCommand {
+  command: string;
+  args: readonly string[];
+  env: Readonly<Record<string, string>>;
+  cwd: string;
+}
+
+export interface AgentProcessEvents {
+  /** A piece of its stdout, in order. */
+  output(bytes: Uint8Array): void;
+}
+
+/** An agent in a process group of its own; its tag is in the environment of everything it starts. */
+export interface AgentProcess {
+  readonly pid: number;
+  write(line: string): void;
+  closeInput(): void;
+  signalGroup(signal: "SIGTERM" | "SIGKILL"): void;
+  /** Ends what still carries the tag, and tells how many that were. */
+  sweep(): number;
+  readonly exited: Promise<AgentExit>;
+  /** The last lines of its stderr. */
+  stderr(): readonly string[];
+}
+
+export type SpawnAgent = (
+  command: AgentCommand,
+  events: AgentProcessEvents,
+) => { kind: "started"; process: AgentProcess } | { kind: "missing"; command: string };
 
 export interface World {
   clock: Clock;

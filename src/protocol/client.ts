@@ -1,5 +1,6 @@
 // What do clients and the host say to each other on `/client`? Unknown types are ignored by both sides.
 import { z } from "zod";
+import { AgentRequest, SessionRecord } from "./agents.ts";
 import { Context } from "./plugin.ts";
 
 export const SessionInfo = z.looseObject({
@@ -87,12 +88,30 @@ export const HostEnvelope = z.object({
 });
 export type HostEnvelope = z.infer<typeof HostEnvelope>;
 
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const isText = (value: unknown): boolean => typeof value === "string";
+const isSomeText = (value: unknown): boolean => typeof value === "string" && value !== "";
+
+/** The schema above by hand, for the one message that comes by the thousand: nothing passes here that fails there. */
+export function isHostEnvelope(frame: Record<string, unknown>): frame is HostEnvelope {
+  const { type, requestId, targetSessionId, action, timeoutMs } = frame;
+  if (type !== "host-envelope" || !isSomeText(requestId) || !isText(targetSessionId) || !isRecord(action)) return false;
+  const { sessionId, requestId: own } = action;
+  if (!isSomeText(action["type"]) || !isRecord(action["payload"])) return false;
+  if ((sessionId !== undefined && !isText(sessionId)) || (own !== undefined && !isText(own))) return false;
+  return timeoutMs === undefined || (Number.isFinite(timeoutMs) && Number(timeoutMs) > 0);
+}
+
 export const ClientMessage = z.discriminatedUnion("type", [
   HostEnvelope,
   z.object({ type: z.literal("list-sessions"), requestId }),
   z.object({ type: z.literal("list-instances"), requestId }),
   z.object({ type: z.literal("host-status"), requestId }),
   z.object({ type: z.literal("host-stop"), requestId }),
+  z.object({ type: z.literal("agent-request"), requestId, request: AgentRequest }),
+  /** How far this client has got: more may be sent. */
+  z.object({ type: z.literal("agent-ack"), requestId, session: z.string(), seq: z.number() }),
 ]);
 export type ClientMessage = z.infer<typeof ClientMessage>;
 
@@ -128,6 +147,13 @@ export const HostMessage = z.discriminatedUnion("type", [
   z.looseObject({ type: z.literal("host-response"), requestId, result: Result }),
   SessionEvent,
   z.looseObject({ type: z.literal("plugin-push"), sessionId: z.string(), message: Result }),
+  z.looseObject({
+    type: z.literal("agent-response"),
+    requestId,
+    result: z.unknown().optional(),
+    error: z.object({ code: z.string(), message: z.string(), data: z.record(z.string(), z.unknown()) }).optional(),
+  }),
+  z.looseObject({ type: z.literal("agent-events"), session: z.string(), events: z.array(SessionRecord) }),
   z.looseObject({ type: z.literal("succession"), rank: z.number().int().nonnegative() }),
   z.looseObject({ type: z.literal("host-transfer") }),
   z.looseObject({ type: z.literal("host-ready") }),

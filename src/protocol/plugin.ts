@@ -4,10 +4,15 @@ import { z } from "zod";
 export const Context = z.enum(["edit", "client", "server"]);
 export type Context = z.infer<typeof Context>;
 
+/** What a plugin says of itself is told to every client: huge names would drown them all. */
+const Name = z.string().max(4_096);
+const MOST_CAPABILITIES = 256;
+const isCapability = (item: unknown): item is string => typeof item === "string" && item.length <= 256;
+
 /** The least every frame on `/plugin` must have. */
 export const PluginFrame = z.looseObject({
   type: z.string(),
-  sessionId: z.string(),
+  sessionId: Name,
   payload: z.record(z.string(), z.unknown()),
   requestId: z.string().optional(),
   protocolVersion: z.number().optional(),
@@ -15,15 +20,15 @@ export const PluginFrame = z.looseObject({
 export type PluginFrame = z.infer<typeof PluginFrame>;
 
 export const Register = z.looseObject({
-  pluginVersion: z.string(),
-  instanceId: z.string().min(1),
-  placeName: z.string(),
-  state: z.string(),
-  capabilities: z.array(z.unknown()).transform((items) => items.filter((item) => typeof item === "string")),
+  pluginVersion: Name,
+  instanceId: Name.min(1),
+  placeName: Name,
+  state: Name,
+  capabilities: z.array(z.unknown()).transform((items) => items.filter(isCapability).slice(0, MOST_CAPABILITIES)),
   context: Context.optional().catch(undefined),
   placeId: z.number().optional().catch(undefined),
   gameId: z.number().optional().catch(undefined),
-  placeFile: z.string().optional().catch(undefined),
+  placeFile: Name.optional().catch(undefined),
   pid: z.number().optional().catch(undefined),
 });
 export type Register = z.infer<typeof Register>;
@@ -31,10 +36,10 @@ export type Register = z.infer<typeof Register>;
 /** The older greeting: a session id and little else. */
 export const Hello = z.looseObject({
   capabilities: Register.shape.capabilities.optional(),
-  pluginVersion: z.string().optional(),
+  pluginVersion: Name.optional(),
 });
 
-export const StateChange = z.looseObject({ newState: z.string(), previousState: z.string().optional() });
+export const StateChange = z.looseObject({ newState: Name, previousState: z.string().optional() });
 
 export const LogLevel = z.enum(["Print", "Info", "Warning", "Error"]);
 export type LogLevel = z.infer<typeof LogLevel>;

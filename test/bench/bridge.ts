@@ -16,8 +16,9 @@ export interface BridgeSize {
 }
 
 export const FULL: BridgeSize = {
-  rounds: 9,
-  roundMs: 1_000,
+  // Many short rounds: what else the machine does then falls on both.
+  rounds: 31,
+  roundMs: 250,
   deaths: 50,
   lines: [1, 5],
   plugins: [0, 100, 200],

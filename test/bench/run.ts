@@ -44,6 +44,10 @@ async function main(words: readonly string[]): Promise<number> {
     const rows = await benchmark.run(yard, BINARY, words.includes("--quick"), progress);
     console.log(table(rows));
     return 0;
+  } catch (thrown) {
+    // What was cut short fails as it may; Ctrl-C is all there is to say.
+    if (yard.over.aborted) return 130;
+    throw thrown;
   } finally {
     await yard.end();
   }

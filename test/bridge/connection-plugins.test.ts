@@ -32,6 +32,7 @@ describe("coming back", () => {
       fall();
       expect(heir.bridge.listSessions()).toEqual([]);
       machine.until(() => heir.bridge.listSessions().length === 1);
+      machine.advance(1);
       const [session] = heir.bridge.listSessions();
       expect(session).toMatchObject({ instanceId: "inst-7", context: "server" });
       expect(session?.sessionId).toBe(plugin.client.sessionId);
@@ -77,6 +78,7 @@ describe("coming back", () => {
     expect(plugin.client.life.state).toBe("searching");
     const next = open(machine);
     machine.until(() => next.bridge.listSessions().length === 1, 2_100);
+    machine.advance(1);
     expect(plugin.client.life.state).toBe("connected");
   });
 

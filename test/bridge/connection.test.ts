@@ -66,6 +66,29 @@ describe("the same in both roles", () => {
     expect([client.bridge.port, machine.holder(port)?.pid]).toEqual([port, client.process.pid]);
   });
 
+  for (const role of ["host", "client"] as const) {
+    test(`[LB1] as ${role}: stopHost asks the host to end, and tells its pid and how many stand in line`, () => {
+      const machine = createMachine();
+      let asked = 0;
+      const host = open(machine, { listener: { stopAsked: () => void asked++ } });
+      const client = open(machine);
+      const { bridge } = { host, client }[role];
+      expect(machine.wait(bridge.stopHost())).toEqual({ pid: host.process.pid, standing: 1 });
+      expect(asked).toBe(1);
+    });
+  }
+
+  test("[LB1] who disconnects in the middle of a takeover is told ended once, and takes nothing over", () => {
+    const machine = createMachine();
+    const { host, client } = pair(machine);
+    host.process.kill({ lingerMs: 100 });
+    machine.advance(20);
+    machine.wait(client.bridge.disconnect());
+    machine.advance(60_000);
+    expect(client.told.map(({ name }) => name)).toEqual(["host-lost", "ended"]);
+    expect(machine.holder(PORT)).toBeUndefined();
+  });
+
   test("[LB1] disconnect ends it once: pending requests reject, ended is told, a host frees its port", () => {
     const machine = createMachine();
     const { host, client } = pair(machine);

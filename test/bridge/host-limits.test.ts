@@ -106,6 +106,19 @@ test("[LI1] a frame of 16 MiB is taken, one byte more is closed 1009, on both pa
   await plugin.settled();
 });
 
+test("[LI1] a result that just fits reaches the client whole, though its envelope is larger than 16 MiB", async () => {
+  using running = runHost();
+  const plugin = await openPlugin(running);
+  const client = await openClient(running);
+  client.send(envelope("shot", "session-1", "captureScreenshot"));
+  const asked = await plugin.next("captureScreenshot");
+  const empty = JSON.stringify(answerTo(asked, "screenshotResult", { data: "" }));
+  const data = "A".repeat(16 * MIB - empty.length);
+  plugin.send(answerTo(asked, "screenshotResult", { data }));
+  const { result } = (await client.next("host-response")) as unknown as { result: { payload: { data: string } } };
+  expect(result.payload.data === data).toBe(true);
+});
+
 test("[LI1] a message in many small pieces counts as one: past 16 MiB it is closed 1009", async () => {
   using running = runHost();
   const raw = await openRawPeer(running.port, "/client");

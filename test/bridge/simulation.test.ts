@@ -22,6 +22,10 @@ test(
   TIMEOUT_MS,
 );
 
+test("[TK13] the same seed tells the same story, so that a failure can be looked at again", () => {
+  for (const seed of [3, 8, 11]) expect(simulate(seed).story).toEqual(simulate(seed).story);
+});
+
 test(
   "[TK13] plugins come back to whoever hosts in the end, all of them",
   () => {

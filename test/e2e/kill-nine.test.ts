@@ -21,7 +21,9 @@ async function killOnce(stage: Stage, line: Proc[], round: number): Promise<Proc
     }),
   );
   const since = at(next);
-  const back = INSTANCES.map((name) => next.event("plugin-connected", (data) => data["instanceId"] === name, { since }));
+  const back = INSTANCES.map((name) =>
+    next.event("plugin-connected", (data) => data["instanceId"] === name, { since }),
+  );
   const [fresh] = await Promise.all([stage.standby(), ...back]);
   const joined = waiting.filter((proc) => proc !== next);
   await Promise.all(joined.map(({ pid }) => next.event("client-connected", (data) => data["pid"] === pid, { since })));

@@ -47,6 +47,11 @@ export interface SpawnOptions {
   stdin?: string;
 }
 
+export const exitOf = ({ exitCode, signalCode }: Bun.Subprocess): Exit => ({
+  code: exitCode,
+  signal: signalCode === null ? null : String(signalCode),
+});
+
 interface Waiter {
   look(): boolean;
   fail(why: string): void;
@@ -110,7 +115,7 @@ export function startProcess(words: readonly string[], env: Record<string, strin
     running = false;
     changed();
     for (const waiter of waiters) waiter.fail("the process ended");
-    return { code: child.exitCode, signal: child.signalCode };
+    return exitOf(child);
   });
 
   const wait = <Found>(what: string, look: () => Found | undefined, timeoutMs: number): Promise<Found> => {

@@ -1,5 +1,5 @@
 // How does a test sit in front of a real terminal? On a pseudo-terminal that the child has for its own.
-import type { Exit } from "./process.ts";
+import { type Exit, exitOf } from "./process.ts";
 import { PATIENCE_MS, until } from "./until.ts";
 
 export interface Screen {
@@ -37,9 +37,13 @@ export function openTerminal(words: readonly string[], env: Record<string, strin
     get output() {
       return output;
     },
-    exited: child.exited.then(() => ({ code: child.exitCode, signal: child.signalCode })),
+    exited: child.exited.then(() => exitOf(child)),
     says: (pattern, timeoutMs = PATIENCE_MS) =>
-      until(() => `${pattern} on the terminal, which shows ${JSON.stringify(output)}`, () => output.match(pattern), timeoutMs),
+      until(
+        () => `${pattern} on the terminal, which shows ${JSON.stringify(output)}`,
+        () => output.match(pattern),
+        timeoutMs,
+      ),
     type: (text) => void terminal.write(text),
     close() {
       if (!terminal.closed) terminal.close();

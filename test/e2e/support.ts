@@ -40,6 +40,8 @@ export interface Stage {
   serve(...flags: string[]): Promise<Proc>;
   standby(...flags: string[]): Promise<Proc>;
   plugin(instance: string, ...flags: string[]): Promise<Proc>;
+  /** Who hosts now, as `status` tells; undefined: nobody. */
+  hostPid(): Promise<number | undefined>;
   /** Undefined: nobody answers. */
   health(): Promise<Health | undefined>;
   /** Runs at the end, before the processes are ended. */
@@ -129,10 +131,17 @@ function openStage(): { stage: Stage; leave(failed: boolean): Promise<void> } {
       await proc.event("connected");
       return proc;
     },
+    async hostPid() {
+      const { code, stdout } = await stage.run(["status", "--json"]);
+      return code === 0 ? JSON.parse(stdout).pid : undefined;
+    },
     async health() {
       try {
         const headers = { connection: "close" };
-        const response = await fetch(`http://127.0.0.1:${port}/health`, { headers, signal: AbortSignal.timeout(5_000) });
+        const response = await fetch(`http://127.0.0.1:${port}/health`, {
+          headers,
+          signal: AbortSignal.timeout(5_000),
+        });
         const text = await response.text();
         return { status: response.status, body: text.startsWith("{") ? JSON.parse(text) : {} };
       } catch {
@@ -151,10 +160,12 @@ function openStage(): { stage: Stage; leave(failed: boolean): Promise<void> } {
       () => procs.every(({ running }) => !running),
       END_MS,
     );
-    if (listeners(port).length > 0) await finish([BINARY, "stop"]);
-    await until("the end of every process", () => stage.processes().length === 0, END_MS).catch(() => {
-      throw new Error(`Processes are left: ${JSON.stringify(stage.processes())}`);
-    });
+    const areGone = async () => {
+      // Hosts in the background go on: one that was just started may not even listen yet.
+      if (listeners(port).length > 0) await finish([BINARY, "stop"]);
+      return stage.processes().length === 0;
+    };
+    await until(() => `the end of ${JSON.stringify(stage.processes())}`, areGone, END_MS);
     const left = { listeners: listeners(port), temporary: readdirSync(temporary) };
     if (left.listeners.length + left.temporary.length > 0) throw new Error(`Left behind: ${JSON.stringify(left)}`);
   };
@@ -164,7 +175,9 @@ function openStage(): { stage: Stage; leave(failed: boolean): Promise<void> } {
     async leave(failed) {
       const transcripts = () =>
         procs
-          .map((p) => `--- ${p.name} (pid ${p.pid})\n${p.stdout.slice(-3000)}\n--- its stderr\n${p.stderr.slice(-3000)}`)
+          .map(
+            (p) => `--- ${p.name} (pid ${p.pid})\n${p.stdout.slice(-3000)}\n--- its stderr\n${p.stderr.slice(-3000)}`,
+          )
           .join("\n");
       if (failed) console.error(`${transcripts()}\n--- running: ${JSON.stringify(stage.processes(), null, 1)}`);
       try {

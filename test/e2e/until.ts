@@ -14,7 +14,8 @@ export async function until<Value>(
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== false && found !== null) return found as Found<Value>;
-    if (performance.now() > deadline) throw new Error(`Waited ${timeoutMs} ms in vain for ${typeof what === "string" ? what : what()}`);
+    if (performance.now() > deadline)
+      throw new Error(`Waited ${timeoutMs} ms in vain for ${typeof what === "string" ? what : what()}`);
     await Bun.sleep(LOOK_MS);
   }
 }

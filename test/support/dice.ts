@@ -29,6 +29,13 @@ export function createDice(seed: number): Dice {
       if (items.length === 0) throw new Error("There is nothing to pick from");
       return items[whole(0, items.length - 1)] as Item;
     },
-    hex: (digits) => Array.from({ length: digits }, () => whole(0, 15).toString(16)).join(""),
+    hex(digits) {
+      let text = "";
+      while (text.length < digits)
+        text += whole(0, 2 ** 32 - 1)
+          .toString(16)
+          .padStart(8, "0");
+      return text.slice(0, digits);
+    },
   };
 }

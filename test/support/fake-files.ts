@@ -1,4 +1,5 @@
 // What lies on the disk of one user? As platform/files.ts keeps it, without modes.
+import { basename, dirname } from "node:path";
 import type { Files } from "../../src/platform/world.ts";
 
 export interface FakeFiles extends Files {
@@ -32,5 +33,30 @@ export function createFakeFiles(): FakeFiles {
       return text;
     },
     remove: (path) => void texts.delete(path),
+    journal(path) {
+      const each = (from: number, tell: (line: string, offset: number) => boolean): void => {
+        let offset = from;
+        for (const line of (texts.get(path) ?? "").slice(from).split("\n").slice(0, -1)) {
+          if (!tell(line, offset)) return;
+          offset += line.length + 1;
+        }
+      };
+      return {
+        eachLine: (tell) =>
+          each(0, (line, offset) => {
+            tell(line, offset);
+            return true;
+          }),
+        append(line) {
+          const before = texts.get(path) ?? "";
+          write(path, `${before}${line}\n`);
+          return before.length;
+        },
+        readLines: (offset, maxBytes, enough) =>
+          each(offset, (line, at) => !(enough(line) && at + line.length - offset >= maxBytes)),
+        close() {},
+      };
+    },
+    list: (path) => [...texts.keys()].filter((each) => dirname(each) === path).map((each) => basename(each)),
   };
 }

@@ -24,6 +24,7 @@ interface Cast {
 }
 
 const SETTLE_MS = 300_000;
+const LOOK_MS = 20;
 const STEADY_MS = 3_000;
 
 const slowly = (dice: Dice): number =>
@@ -43,16 +44,10 @@ function wrongWith(cast: Cast): string | undefined {
   return astray && `process ${astray.process.pid} is no client of the host`;
 }
 
-/** Lets time pass, and looks at every step that there are never two. */
-function pass(cast: Cast, ms: number): void {
-  const { machine } = cast;
-  const end = machine.now + ms;
-  machine.plan(ms, () => {});
-  machine.until(() => {
-    const hosts = living(cast).filter(({ bridge }) => bridge.role === "host");
-    if (hosts.length > 1) throw new Error(`Processes ${hosts.map(({ process }) => process.pid)} host at once`);
-    return machine.now >= end;
-  }, ms + 1);
+/** Looked at whenever somebody is promoted: there are never two, not for a moment. */
+function checkAlone(cast: Cast): void {
+  const hosts = living(cast).filter(({ bridge }) => bridge.role === "host");
+  if (hosts.length > 1) throw new Error(`Processes ${hosts.map(({ process }) => process.pid)} host at once`);
 }
 
 function squatFor({ machine, others, tell }: Cast, dice: Dice): void {
@@ -116,13 +111,16 @@ function start(cast: Cast, count: number, dice: Dice): void {
   const { machine, peers } = cast;
   const together = dice.chance(0.3);
   const opened = Array.from({ length: count }, () => {
-    if (!together) pass(cast, dice.between(1, 40));
+    if (!together) machine.advance(dice.between(1, 40));
     const process = machine.process();
-    const handOff = (state: HandOffState) => ambush(cast, process, state, dice);
+    const handOff = (state: HandOffState): void => {
+      ambush(cast, process, state, dice);
+      if (state === "promoted") machine.plan(0, () => checkAlone(cast));
+    };
     return opening(machine, { process, listener: { handOff } }).then((peer) => void peers.push(peer));
   });
   machine.wait(Promise.all(opened));
-  pass(cast, dice.between(0, 50));
+  machine.advance(dice.between(0, 50));
 }
 
 export function simulate(seed: number, plugins = 0): Ending {
@@ -139,7 +137,7 @@ export function simulate(seed: number, plugins = 0): Ending {
     );
     for (let blows = dice.whole(1, 5); blows > 0; blows--) {
       strike(cast, dice);
-      pass(cast, dice.chance(0.6) ? dice.between(0, 800) : dice.between(800, 40_000));
+      machine.advance(dice.chance(0.6) ? dice.between(0, 800) : dice.between(800, 40_000));
     }
     settle(cast, connected);
     return { seed, story, wrong: undefined };
@@ -156,17 +154,24 @@ function settle(cast: Cast, plugins: readonly FakePlugin[]): void {
   const areKnown = ({ bridge }: Opened) => bridge.listSessions().length === plugins.length;
   const isWell = () => !wrongWith(cast) && plugins.every(isBack) && living(cast).every(areKnown);
   try {
-    machine.until(isWell, SETTLE_MS);
+    for (let waited = 0; waited < SETTLE_MS && !isWell(); waited += LOOK_MS) machine.advance(LOOK_MS);
     machine.advance(STEADY_MS);
     machine.until(isWell, 1);
   } catch (thrown) {
     throw new Error(`In the end: ${wrongWith(cast) ?? "plugins are missing"}`, { cause: thrown });
   }
   const host = hostOf(cast);
+  const others = living(cast).filter((peer) => peer !== host);
+  const pids = (from: readonly { pid: number | null }[]): string =>
+    from
+      .map(({ pid }) => pid)
+      .toSorted()
+      .join(" ");
   for (const { bridge, told } of living(cast)) {
     const status = machine.wait(bridge.status());
     if (status.pid !== host?.process.pid) throw new Error(`Status comes from ${status.pid}`);
-    if (status.clients.length !== living(cast).length - 1) throw new Error(`${status.clients.length} clients are left`);
+    const expected = pids(others.filter((peer) => peer.bridge !== bridge).map(({ process }) => process));
+    if (pids(status.clients) !== expected) throw new Error(`The host has ${pids(status.clients)}, not ${expected}`);
     if (told.some(({ name }) => name === "ended")) throw new Error("A connection ended");
   }
 }

@@ -1,0 +1,154 @@
+// How is one agent process spoken to? ACP v1 over its lines; what we do not know is passed on as it came.
+import type { Clock } from "../platform/world.ts";
+import {
+  ACP_VERSION,
+  InitializeResult,
+  NewSessionResult,
+  type PermissionOutcome,
+  PermissionParams,
+  PromptResult,
+  UpdateParams,
+} from "../protocol/acp.ts";
+import { VERSION } from "../protocol/version.ts";
+import { createRpcPeer, type RpcPeer } from "../rpc/json-rpc.ts";
+
+export interface AcpEvents {
+  /** Any update, at any time, also of sessions that nobody knows yet. */
+  update(sessionId: string, update: Record<string, unknown>): void;
+  permission(params: PermissionParams, requestId: string): Promise<PermissionOutcome>;
+  /** The agent takes a request of its own back. */
+  withdrawn(requestId: string): void;
+  notice(message: string): void;
+}
+
+export interface SessionParams {
+  cwd: string;
+  mcpServers: unknown[];
+}
+
+/** These only: agents use their own tools, and a host that dies must not be in the middle of them. */
+const CAPABILITIES = { fs: { readTextFile: false, writeTextFile: false }, terminal: false };
+const INITIALIZE_MS = 30_000;
+const SESSION_MS = 60_000;
+const CLOSE_MS = 5_000;
+
+export class AcpClient {
+  readonly #peer: RpcPeer;
+  readonly #events: AcpEvents;
+  #initialized: InitializeResult | undefined;
+  #skipped = 0;
+
+  constructor(clock: Clock, write: (line: string) => void, events: AcpEvents, firstId = 0) {
+    this.#events = events;
+    this.#peer = createRpcPeer(
+      clock,
+      write,
+      {
+        request: (method, params, id) => this.#asked(method, params, JSON.stringify(id)),
+        notification: (method, params) => this.#told(method, params),
+        skipped: () => {
+          this.#skipped++;
+        },
+      },
+      firstId,
+    );
+  }
+
+  /** Lines that were no answer, request or notification. */
+  get skipped(): number {
+    return this.#skipped;
+  }
+
+  get initialized(): InitializeResult | undefined {
+    return this.#initialized;
+  }
+
+  receive(line: string): void {
+    this.#peer.receive(line);
+  }
+
+  /** The process or the pipe is gone: everything pending rejects now. */
+  end(reason: Error): void {
+    this.#peer.end(reason);
+  }
+
+  async initialize(): Promise<InitializeResult> {
+    const params = {
+      protocolVersion: ACP_VERSION,
+      clientInfo: { name: "holdfast", title: "holdfast", version: VERSION },
+      clientCapabilities: CAPABILITIES,
+    };
+    const result = InitializeResult.parse(await this.#peer.request("initialize", params, { timeoutMs: INITIALIZE_MS }));
+    if (result.protocolVersion !== ACP_VERSION) {
+      throw new Error(`The agent speaks ACP ${result.protocolVersion}, this is ACP ${ACP_VERSION}`);
+    }
+    this.#initialized = result;
+    return result;
+  }
+
+  async newSession(params: SessionParams): Promise<{ sessionId: string } & Record<string, unknown>> {
+    return NewSessionResult.parse(await this.#peer.request("session/new", params, { timeoutMs: SESSION_MS }));
+  }
+
+  loadSession(params: SessionParams & { sessionId: string }): Promise<unknown> {
+    return this.#peer.request("session/load", params, { timeoutMs: SESSION_MS });
+  }
+
+  resumeSession(params: SessionParams & { sessionId: string }): Promise<unknown> {
+    return this.#peer.request("session/resume", params, { timeoutMs: SESSION_MS });
+  }
+
+  listSessions(params: { cwd?: string; cursor?: string } = {}): Promise<unknown> {
+    return this.#peer.request("session/list", params, { timeoutMs: SESSION_MS });
+  }
+
+  closeSession(sessionId: string): Promise<unknown> {
+    return this.#peer.request("session/close", { sessionId }, { timeoutMs: CLOSE_MS });
+  }
+
+  /** Pending for the whole turn, however long it takes. */
+  async prompt(sessionId: string, prompt: readonly unknown[]): Promise<{ stopReason: string }> {
+    return PromptResult.parse(await this.#peer.request("session/prompt", { sessionId, prompt }));
+  }
+
+  cancel(sessionId: string): void {
+    this.#peer.notify("session/cancel", { sessionId });
+  }
+
+  setMode(sessionId: string, modeId: string): Promise<unknown> {
+    return this.#peer.request("session/set_mode", { sessionId, modeId }, { timeoutMs: SESSION_MS });
+  }
+
+  setConfigOption(sessionId: string, configId: string, value: string | boolean): Promise<unknown> {
+    const typed = typeof value === "boolean" ? { type: "boolean", value } : { value };
+    return this.#peer.request(
+      "session/set_config_option",
+      { sessionId, configId, ...typed },
+      { timeoutMs: SESSION_MS },
+    );
+  }
+
+  authenticate(methodId: string, timeoutMs: number): Promise<unknown> {
+    return this.#peer.request("authenticate", { methodId }, { timeoutMs });
+  }
+
+  #asked(method: string, params: unknown, requestId: string): Promise<unknown> | undefined {
+    if (method !== "session/request_permission") return undefined;
+    return this.#permission(params, requestId);
+  }
+
+  async #permission(params: unknown, requestId: string): Promise<unknown> {
+    return { outcome: await this.#events.permission(PermissionParams.parse(params), requestId) };
+  }
+
+  #told(method: string, params: unknown): void {
+    if (method === "session/update") {
+      const told = UpdateParams.safeParse(params);
+      if (told.success) this.#events.update(told.data.sessionId, told.data.update);
+      else this.#skipped++;
+    }
+    if (method === "$/cancel_request" && typeof params === "object" && params !== null && "requestId" in params) {
+      this.#events.withdrawn(JSON.stringify(params.requestId));
+    }
+  }
+}

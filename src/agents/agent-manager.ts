@@ -1,0 +1,187 @@
+// Who keeps agent processes running? One process per agent, however many ask; a death is told once and mended.
+import { type AgentLife, type AgentOutcome, type AgentStatus, nextAgentLife, statusOf } from "../core/agent-life.ts";
+import type { Emitter } from "../core/emitter.ts";
+import type { AgentExit, AgentProcess, Cancel, Clock } from "../platform/world.ts";
+import { Fault, messageOf } from "../protocol/fault.ts";
+import type { AcpClient } from "./acp-client.ts";
+import { endProcess } from "./ladder.ts";
+
+export interface AgentEvents extends Record<string, unknown> {
+  "agent:status": { cliType: string; status: AgentStatus };
+  error: { cliType: string; message: string; detail?: string };
+  /** The process behind this client is gone. */
+  "agent:exited": { cliType: string; client: AcpClient; exit: AgentExit };
+  "agent:connected": { cliType: string; client: AcpClient };
+}
+
+export interface Started {
+  process: AgentProcess;
+  client: AcpClient;
+}
+
+export interface AgentManagerDeps {
+  clock: Clock;
+  displayName(name: string): string;
+  /** Starts the process and puts a client on its pipes; missing when its command is not installed. */
+  start(name: string): ({ kind: "started" } & Started) | { kind: "missing"; install: string };
+}
+
+interface Slot {
+  life: AgentLife;
+  current: Started | undefined;
+  starting: Promise<AcpClient> | undefined;
+  cancelWait: Cancel;
+  ending: Promise<void>;
+}
+
+const DETAIL_LINES = 10;
+
+export class AgentManager {
+  readonly #emitter: Emitter<AgentEvents>;
+  readonly #deps: AgentManagerDeps;
+  readonly #slots = new Map<string, Slot>();
+  #over = false;
+
+  constructor(emitter: Emitter<AgentEvents>, deps: AgentManagerDeps) {
+    this.#emitter = emitter;
+    this.#deps = deps;
+  }
+
+  getStatus(name: string): AgentStatus {
+    return statusOf(this.#slot(name).life);
+  }
+
+  /** The running client, if there is one now. */
+  current(name: string): AcpClient | undefined {
+    return this.#slot(name).current?.client;
+  }
+
+  stderr(name: string): readonly string[] {
+    return this.#slot(name).current?.process.stderr() ?? [];
+  }
+
+  pid(name: string): number | undefined {
+    return this.#slot(name).current?.process.pid;
+  }
+
+  ensureAgent(name: string): Promise<AcpClient> {
+    if (this.#over) return Promise.reject(new Fault("REFUSED", "The host is shutting down and starts no agents"));
+    const slot = this.#slot(name);
+    if (slot.current && slot.life.state === "connected") return Promise.resolve(slot.current.client);
+    return slot.starting ?? this.#start(name, slot, { kind: "wanted" });
+  }
+
+  async reconnect(name: string): Promise<void> {
+    const slot = this.#slot(name);
+    const { current } = slot;
+    slot.current = undefined;
+    if (current) await this.#end(slot, current, new Error("Reconnecting"));
+    await this.#start(name, slot, { kind: "reconnect" });
+  }
+
+  /** Ends one agent's process; the next `ensureAgent` starts it again. */
+  async stop(name: string): Promise<void> {
+    const slot = this.#slot(name);
+    slot.cancelWait();
+    await slot.starting?.catch(() => undefined);
+    const { current } = slot;
+    slot.current = undefined;
+    this.#move(name, slot, { kind: "stopped" });
+    if (current) await this.#end(slot, current, new Error("The agent was stopped"));
+    await slot.ending;
+  }
+
+  async shutdownAll(): Promise<void> {
+    this.#over = true;
+    await Promise.all([...this.#slots.keys()].map((name) => this.stop(name)));
+  }
+
+  #slot(name: string): Slot {
+    const slot = this.#slots.get(name) ?? {
+      life: { state: "idle" },
+      current: undefined,
+      starting: undefined,
+      cancelWait: () => {},
+      ending: Promise.resolve(),
+    };
+    this.#slots.set(name, slot);
+    return slot;
+  }
+
+  #move(name: string, slot: Slot, outcome: AgentOutcome): void {
+    const before = statusOf(slot.life);
+    slot.life = nextAgentLife(slot.life, outcome);
+    const status = statusOf(slot.life);
+    if (status !== before) this.#emitter.emit("agent:status", { cliType: name, status });
+    if (slot.life.state === "waiting") {
+      slot.cancelWait = this.#deps.clock.after(slot.life.ms, () => {
+        this.#start(name, slot, { kind: "waited" }).catch(() => undefined);
+      });
+    }
+  }
+
+  #start(name: string, slot: Slot, outcome: AgentOutcome): Promise<AcpClient> {
+    slot.cancelWait();
+    this.#move(name, slot, outcome);
+    slot.starting = this.#connect(name, slot).finally(() => {
+      slot.starting = undefined;
+    });
+    return slot.starting;
+  }
+
+  async #connect(name: string, slot: Slot): Promise<AcpClient> {
+    // The last process is gone before the next one begins: two of them could hold the same session.
+    await slot.ending;
+    const display = this.#deps.displayName(name);
+    const started = this.#deps.start(name);
+    if (started.kind === "missing") {
+      throw this.#failed(
+        name,
+        slot,
+        `Could not start ${display}. Check that it's installed.`,
+        `Install it with: ${started.install}`,
+      );
+    }
+    const { process, client } = started;
+    try {
+      await Promise.race([client.initialize(), died(process)]);
+    } catch (thrown) {
+      void this.#end(slot, started, new Error("The handshake failed"));
+      const detail = [messageOf(thrown), ...process.stderr().slice(-DETAIL_LINES)].join("\n");
+      throw this.#failed(name, slot, `Could not connect to ${display}`, detail);
+    }
+    slot.current = started;
+    this.#move(name, slot, { kind: "connected", now: this.#deps.clock.elapsed() });
+    void process.exited.then((exit) => this.#exited(name, slot, started, exit));
+    this.#emitter.emit("agent:connected", { cliType: name, client });
+    return client;
+  }
+
+  #failed(name: string, slot: Slot, message: string, detail: string): Fault {
+    this.#emitter.emit("error", { cliType: name, message, detail });
+    this.#move(name, slot, { kind: "start-failed" });
+    return new Fault("AGENT_FAILED", `${message}\n${detail}`, { agent: name, detail });
+  }
+
+  #exited(name: string, slot: Slot, dead: Started, exit: AgentExit): void {
+    const how = exit.signal ? `signal ${exit.signal}` : `code ${exit.code}`;
+    dead.client.end(new Fault("AGENT_LOST", `${this.#deps.displayName(name)} exited with ${how}`, { agent: name }));
+    if (slot.current !== dead) return;
+    slot.current = undefined;
+    // What it left behind would hold the pipes, or the sessions.
+    slot.ending = endProcess(this.#deps.clock, dead.process);
+    this.#emitter.emit("agent:status", { cliType: name, status: "disconnected" });
+    this.#emitter.emit("agent:exited", { cliType: name, client: dead.client, exit });
+    this.#move(name, slot, { kind: "exited", now: this.#deps.clock.elapsed() });
+  }
+
+  #end(slot: Slot, { process, client }: Started, reason: Error): Promise<void> {
+    slot.ending = endProcess(this.#deps.clock, process).then(() => client.end(reason));
+    return slot.ending;
+  }
+}
+
+const died = (process: AgentProcess): Promise<never> =>
+  process.exited.then(({ code, signal }) => {
+    throw new Error(`It exited with ${signal ? `signal ${signal}` : `code ${code}`} during the handshake`);
+  });

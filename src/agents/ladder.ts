@@ -1,0 +1,30 @@
+// How is an agent process ended? One ladder for all: ask, insist, force, and then look for what it left behind.
+import type { AgentProcess, Clock } from "../platform/world.ts";
+
+const INPUT_CLOSED_MS = 5_000;
+const TERMINATED_MS = 2_000;
+const KILLED_MS = 2_000;
+
+export async function endProcess(clock: Clock, process: AgentProcess): Promise<void> {
+  let exited = false;
+  const over = new AbortController();
+  const exit = process.exited.then(() => {
+    exited = true;
+    over.abort();
+  });
+  const wait = async (ms: number): Promise<boolean> => {
+    await Promise.race([exit, clock.sleep(ms, over.signal)]);
+    return exited;
+  };
+  process.closeInput();
+  if (!(await wait(INPUT_CLOSED_MS))) {
+    process.signalGroup("SIGTERM");
+    if (!(await wait(TERMINATED_MS))) {
+      process.signalGroup("SIGKILL");
+      await wait(KILLED_MS);
+    }
+  }
+  // Its helpers may outlive it in its group, and its shell tools in sessions of their own.
+  process.signalGroup("SIGKILL");
+  while (process.sweep() > 0) await clock.sleep(10);
+}

@@ -1,0 +1,89 @@
+// How does an agent come to life? Its command, the environment of whoever caused its start, and a client on its pipes.
+import type { Clock, Log, SpawnAgent } from "../platform/world.ts";
+import type { PermissionOutcome, PermissionParams } from "../protocol/acp.ts";
+import type { AgentInfo } from "../protocol/agents.ts";
+import { Fault } from "../protocol/fault.ts";
+import { createLineSplitter } from "../rpc/lines.ts";
+import { AcpClient } from "./acp-client.ts";
+import type { AgentManager, AgentManagerDeps } from "./agent-manager.ts";
+import { type AgentDefinition, environmentFor } from "./definitions.ts";
+import type { Source } from "./journal.ts";
+
+type Env = Readonly<Record<string, string>>;
+
+export interface LauncherDeps {
+  clock: Clock;
+  log: Log;
+  newId(): string;
+  definitions: readonly AgentDefinition[];
+  spawn: SpawnAgent;
+  which(command: string, path: string): boolean;
+  update(agent: string, client: AcpClient, sessionId: string, update: Record<string, unknown>, source: Source): void;
+  permission(agent: string, params: PermissionParams, permissionId: string): Promise<PermissionOutcome>;
+  withdrawn(permissionId: string): void;
+}
+
+export interface Launcher {
+  start: AgentManagerDeps["start"];
+  definition(name: string): AgentDefinition;
+  displayName(name: string): string;
+  /** Kept for restarts, until the next start that somebody causes. */
+  remember(name: string, env: Env): void;
+  infos(manager: AgentManager, env: Env): AgentInfo[];
+}
+
+export function createLauncher(deps: LauncherDeps): Launcher {
+  const { clock, log, newId, definitions } = deps;
+  const environments = new Map<string, Record<string, string>>();
+
+  const definition = (name: string): AgentDefinition => {
+    const found = definitions.find((each) => each.name === name);
+    if (found) return found;
+    const names = definitions.map((each) => each.name).join(", ");
+    throw new Fault("AGENT_NOT_FOUND", `There is no agent "${name}"; there are: ${names}`, { agent: name });
+  };
+  const commandOf = ({ commands }: AgentDefinition, { PATH = "" }: Env) =>
+    commands.find(({ command }) => deps.which(command, PATH));
+
+  return {
+    definition,
+    displayName: (name) => definitions.find((each) => each.name === name)?.displayName ?? name,
+    remember: (name, env) => void environments.set(name, environmentFor(definition(name), env)),
+    start(name) {
+      const { displayName, install, ...rest } = definition(name);
+      const env = environments.get(name) ?? {};
+      const command = commandOf({ displayName, install, ...rest }, env);
+      const missing = { kind: "missing", install } as const;
+      if (!command) return missing;
+      const run = newId();
+      let offset = 0;
+      const splitter = createLineSplitter({
+        line(text, at) {
+          offset = at;
+          client.receive(text);
+        },
+        tooLong: (bytes) => log.warn(`A line of ${bytes} bytes from ${displayName} was dropped`),
+      });
+      const output = (bytes: Uint8Array) => splitter.push(bytes);
+      const started = deps.spawn({ ...command, env, cwd: env["HOME"] ?? "/" }, { output });
+      if (started.kind === "missing") return missing;
+      const { process } = started;
+      const client: AcpClient = new AcpClient(clock, process.write, {
+        update: (sessionId, update) => deps.update(name, client, sessionId, update, { run, offset }),
+        permission: (params, requestId) => deps.permission(name, params, `${run}:${requestId}`),
+        withdrawn: (requestId) => deps.withdrawn(`${run}:${requestId}`),
+        notice: (message) => log.warn(message),
+      });
+      return { kind: "started", process, client };
+    },
+    infos: (manager, env) =>
+      definitions.map((each): AgentInfo => {
+        const { name, displayName, install, commands } = each;
+        const command = commandOf(each, env);
+        const shown = (command ?? commands[0])?.command ?? "";
+        const status = manager.getStatus(name);
+        const pid = manager.pid(name) ?? null;
+        return { name, displayName, command: shown, found: command !== undefined, install, status, pid };
+      }),
+  };
+}

@@ -1,0 +1,100 @@
+// How does a session get into an agent process? New, resumed, or loaded with its replay left out; never silently fresh.
+import type { InitializeResult } from "../protocol/acp.ts";
+import { messageOf } from "../protocol/fault.ts";
+import type { AcpClient } from "./acp-client.ts";
+import { createEarlyUpdates, type EarlyUpdates } from "./early-updates.ts";
+import type { AgentSession } from "./session.ts";
+
+const can = (marker: unknown): boolean => marker !== undefined && marker !== null;
+
+const sessionCapabilities = (initialized: InitializeResult | undefined) =>
+  initialized?.agentCapabilities?.sessionCapabilities ?? {};
+
+/** Whether this agent can close a session without ending the process. */
+export const canClose = (client: AcpClient): boolean => can(sessionCapabilities(client.initialized).close);
+
+async function restore(client: AcpClient, session: AgentSession, sessionId: string): Promise<string | undefined> {
+  const params = { sessionId, cwd: session.options.cwd, mcpServers: [] };
+  const why: string[] = [];
+  if (can(sessionCapabilities(client.initialized).resume)) {
+    try {
+      await client.resumeSession(params);
+      session.record("restored", { how: "resume" });
+      return undefined;
+    } catch (thrown) {
+      why.push(messageOf(thrown));
+    }
+  }
+  if (client.initialized?.agentCapabilities?.loadSession === true) {
+    // Some replay after their answer: the window stays open until the next prompt is written.
+    session.suppress(true);
+    try {
+      await client.loadSession(params);
+      session.record("restored", { how: "load" });
+      return undefined;
+    } catch (thrown) {
+      session.suppress(false);
+      why.push(messageOf(thrown));
+    }
+  }
+  return why.join("; ") || "this agent can neither resume nor load a session";
+}
+
+async function openIn(client: AcpClient, session: AgentSession, named: (sessionId: string) => void): Promise<void> {
+  const { acpSessionId } = session;
+  if (acpSessionId !== undefined) {
+    named(acpSessionId);
+    const lost = await restore(client, session, acpSessionId);
+    if (lost === undefined) return;
+    session.record("context-lost", { message: `The earlier conversation is gone: ${lost}` });
+  }
+  const { sessionId } = await client.newSession({ cwd: session.options.cwd, mcpServers: [] });
+  session.acpSessionId = sessionId;
+  session.record("session-opened", { acpSessionId: sessionId });
+  named(sessionId);
+}
+
+export interface Opener {
+  /** Opens it once, however many ask. */
+  open(client: AcpClient, session: AgentSession): Promise<AcpClient>;
+  clientOf(session: AgentSession): AcpClient | undefined;
+  /** The process is gone; whether it had this session. */
+  lost(session: AgentSession, client: AcpClient): boolean;
+  /** An update of a session whose name nobody knows yet. */
+  early(client: AcpClient, sessionId: string, update: Record<string, unknown>): void;
+}
+
+export function createOpener(): Opener {
+  const open = new WeakMap<AgentSession, AcpClient>();
+  const opening = new WeakMap<AgentSession, { client: AcpClient; opened: Promise<AcpClient> }>();
+  const early = new WeakMap<AcpClient, EarlyUpdates>();
+  const earlyOf = (client: AcpClient): EarlyUpdates => {
+    const found = early.get(client) ?? createEarlyUpdates();
+    early.set(client, found);
+    return found;
+  };
+  return {
+    open(client, session) {
+      if (open.get(session) === client) return Promise.resolve(client);
+      const under = opening.get(session);
+      if (under?.client === client) return under.opened;
+      const named = (sessionId: string): void => {
+        for (const update of earlyOf(client).take(sessionId)) session.updated(update);
+      };
+      const opened = openIn(client, session, named)
+        .then(() => {
+          open.set(session, client);
+          return client;
+        })
+        .finally(() => opening.delete(session));
+      opening.set(session, { client, opened });
+      return opened;
+    },
+    clientOf: (session) => open.get(session),
+    lost(session, client) {
+      if (open.get(session) !== client) return false;
+      return open.delete(session);
+    },
+    early: (client, sessionId, update) => earlyOf(client).keep(sessionId, update),
+  };
+}

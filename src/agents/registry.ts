@@ -1,0 +1,84 @@
+// Which sessions are there? Those in use, and those on the shelf, which come back when they are asked for.
+import type { Clock, Files } from "../platform/world.ts";
+import { Fault } from "../protocol/fault.ts";
+import type { AcpClient } from "./acp-client.ts";
+import type { Journal } from "./journal.ts";
+import { AgentSession, type SessionOptions } from "./session.ts";
+import { createShelf } from "./shelf.ts";
+
+export interface RegistryDeps {
+  clock: Clock;
+  files: Files;
+  newId(): string;
+  directory: string;
+  displayName(agent: string): string;
+  ready(session: AgentSession): Promise<AcpClient>;
+  changed(session: AgentSession): void;
+}
+
+export interface Registry {
+  all(): AgentSession[];
+  of(agent: string): AgentSession[];
+  /** Throws when there is none of this name. */
+  named(name: string): AgentSession;
+  /** A session for this agent and directory: the named one, or a new one. */
+  obtain(name: string | undefined, agent: string, cwd: string): AgentSession;
+  live(name: string): AgentSession | undefined;
+  drop(name: string): void;
+}
+
+const LOST = {
+  stopReason: "lost",
+  code: "AGENT_LOST",
+  message: "The host that ran this turn is gone; the outcome is unknown",
+};
+const NAME_LETTERS = 8;
+
+export function createRegistry(deps: RegistryDeps): Registry {
+  const { clock, files, newId, displayName } = deps;
+  const shelf = createShelf(clock, files, `${deps.directory}/sessions`);
+  const sessions = new Map<string, AgentSession>();
+
+  const enter = (options: SessionOptions, journal: Journal): AgentSession => {
+    const { ready, changed } = deps;
+    const session = new AgentSession(options, { clock, journal, ready, changed });
+    sessions.set(options.name, session);
+    return session;
+  };
+
+  const find = (name: string): AgentSession | undefined => {
+    const found = sessions.has(name) ? undefined : shelf.find(name);
+    if (!found) return sessions.get(name);
+    const { agent, cwd, journal, acpSessionId, unfinished, prompts } = found;
+    const session = enter({ name, agent, displayName: displayName(agent), cwd }, journal);
+    session.acpSessionId = acpSessionId;
+    session.remember(prompts);
+    for (const promptId of unfinished) session.record("turn-ended", { promptId, ...LOST });
+    return session;
+  };
+
+  return {
+    all: () => [...sessions.values()],
+    of: (agent) => [...sessions.values()].filter(({ options }) => options.agent === agent),
+    live: (name) => sessions.get(name),
+    drop: (name) => void sessions.delete(name),
+    named(name) {
+      const session = find(name);
+      if (session) return session;
+      throw new Fault("SESSION_NOT_FOUND", `There is no agent session "${name}"; holdfast sessions lists them`, {
+        name,
+      });
+    },
+    obtain(name, agent, cwd) {
+      const existing = name === undefined ? undefined : find(name);
+      if (!existing) {
+        const made = name ?? `${agent}-${newId().slice(0, NAME_LETTERS)}`;
+        return enter({ name: made, agent, displayName: displayName(agent), cwd }, shelf.create(made, agent, cwd));
+      }
+      const { options } = existing;
+      if (options.agent === agent && options.cwd === cwd) return existing;
+      const message = `Session "${name}" belongs to ${options.agent} in "${options.cwd}"; choose another name with --session`;
+      throw new Fault("USAGE", message, { name });
+    },
+  };
+}

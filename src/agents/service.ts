@@ -1,0 +1,147 @@
+// Who brings agents, sessions and clients together? One service in the host; each request is a verb.
+import { createEmitter } from "../core/emitter.ts";
+import type { Clock, Files, Log, SpawnAgent } from "../platform/world.ts";
+import type { AgentRequest, AgentSessionInfo, SessionRecord } from "../protocol/agents.ts";
+import { Fault, messageOf } from "../protocol/fault.ts";
+import type { AcpClient } from "./acp-client.ts";
+import { type AgentEvents, AgentManager } from "./agent-manager.ts";
+import type { AgentDefinition } from "./definitions.ts";
+import { createLauncher } from "./launcher.ts";
+import { canClose, createOpener } from "./opener.ts";
+import { createRegistry } from "./registry.ts";
+import type { AgentSession } from "./session.ts";
+
+export interface ServiceClient {
+  clientId: string;
+  events(session: string, events: SessionRecord[]): void;
+}
+
+export interface AgentServiceDeps {
+  clock: Clock;
+  files: Files;
+  log: Log;
+  newId(): string;
+  directory: string;
+  definitions: readonly AgentDefinition[];
+  spawn: SpawnAgent;
+  which(command: string, path: string): boolean;
+}
+
+export interface AgentService {
+  asked(client: ServiceClient, request: AgentRequest): Promise<unknown>;
+  acknowledged(clientId: string, session: string, seq: number): void;
+  left(clientId: string): void;
+  infos(): AgentSessionInfo[];
+  end(): Promise<void>;
+}
+
+export function createAgentService(deps: AgentServiceDeps): AgentService {
+  const { log } = deps;
+  const emitter = createEmitter<AgentEvents>((thrown) => log.warn("A listener threw", { why: messageOf(thrown) }));
+  const byAcpId = (agent: string, sessionId: string): AgentSession | undefined =>
+    registry.of(agent).find(({ acpSessionId }) => acpSessionId === sessionId);
+
+  const launcher = createLauncher({
+    ...deps,
+    update(agent, client, sessionId, update, source) {
+      const session = byAcpId(agent, sessionId);
+      if (session) session.updated(update, source);
+      else opener.early(client, sessionId, update);
+    },
+    async permission(agent, params, permissionId) {
+      const session = byAcpId(agent, params.sessionId);
+      return session ? await session.permission(params, permissionId) : { outcome: "cancelled" };
+    },
+    withdrawn(permissionId) {
+      for (const session of registry.all()) session.permissionWithdrawn(permissionId);
+    },
+  });
+  const { displayName } = launcher;
+  const manager = new AgentManager(emitter, { clock: deps.clock, displayName, start: launcher.start });
+  const opener = createOpener();
+  const ready = async (session: AgentSession): Promise<AcpClient> =>
+    await opener.open(await manager.ensureAgent(session.options.agent), session);
+  const registry = createRegistry({ ...deps, displayName, ready, changed() {} });
+
+  emitter.on("agent:exited", ({ cliType, client, exit }) => {
+    for (const session of registry.of(cliType)) {
+      if (!opener.lost(session, client)) continue;
+      session.record("agent-exited", { ...exit, message: `${displayName(cliType)} exited` });
+      session.agentLost();
+    }
+  });
+  emitter.on("agent:connected", ({ cliType, client }) => {
+    for (const session of registry.of(cliType)) {
+      if (session.acpSessionId === undefined) continue;
+      opener.open(client, session).catch((thrown) => log.warn(`Not restored: ${messageOf(thrown)}`));
+    }
+  });
+
+  const close = async (name: string): Promise<void> => {
+    const session = registry.named(name);
+    const { acpSessionId } = session;
+    session.cancel();
+    const client = opener.clientOf(session);
+    if (client && acpSessionId && canClose(client)) await client.closeSession(acpSessionId).catch(() => undefined);
+    session.record("session-closed", {});
+    registry.drop(name);
+  };
+
+  const infoOf = (session: AgentSession): AgentSessionInfo =>
+    session.info({ verdict: "kept", reason: "", dueInMs: null });
+  const remember = (agent: string, env: Readonly<Record<string, string>>): void => {
+    launcher.definition(agent);
+    if (!manager.current(agent)) launcher.remember(agent, env);
+  };
+
+  const asked = async (client: ServiceClient, request: AgentRequest): Promise<unknown> => {
+    const { clientId } = client;
+    switch (request.verb) {
+      case "prompt": {
+        const { agent, cwd, env, promptId, text, policy } = request;
+        remember(agent, env);
+        const session = registry.obtain(request.session, agent, cwd);
+        const after = session.lastSeq;
+        session.prompt({ promptId, text, policy, clientId });
+        return { session: session.options.name, after };
+      }
+      case "attach": {
+        const session = registry.named(request.session);
+        session.viewers.attach(clientId, request.after, (events) => client.events(request.session, events));
+        return infoOf(session);
+      }
+      case "detach":
+        return { detached: registry.named(request.session).viewers.detach(clientId) };
+      case "cancel":
+        return { cancelled: registry.named(request.session).cancel() };
+      case "withdraw":
+        return { withdrawn: registry.named(request.session).withdraw(request.promptId) };
+      case "answer":
+        registry.named(request.session).answer(request.permissionId, request.optionId, clientId);
+        return {};
+      case "close":
+        await close(request.session);
+        return {};
+      case "reconnect":
+        remember(request.agent, request.env);
+        await manager.reconnect(request.agent);
+        return { status: manager.getStatus(request.agent) };
+      case "agents":
+        return launcher.infos(manager, request.env);
+      case "sessions":
+        return registry.all().map(infoOf);
+      case "keep":
+        throw new Fault("REFUSED", "Pins come with the idle guards");
+    }
+  };
+
+  return {
+    asked,
+    acknowledged: (clientId, name, seq) => registry.live(name)?.viewers.acknowledged(clientId, seq),
+    left(clientId) {
+      for (const session of registry.all()) session.viewers.detach(clientId);
+    },
+    infos: () => registry.all().map(infoOf),
+    end: () => manager.shutdownAll(),
+  };
+}

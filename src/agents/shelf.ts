@@ -1,0 +1,70 @@
+// Where do sessions lie while nobody uses them? One journal each; a session is found again by its name.
+import { join } from "node:path";
+import type { Clock, Files } from "../platform/world.ts";
+import { SessionName, type SessionRecord } from "../protocol/agents.ts";
+import { type Journal, openJournal } from "./journal.ts";
+
+export interface Shelved {
+  journal: Journal;
+  agent: string;
+  cwd: string;
+  acpSessionId: string | undefined;
+  /** Prompts without an end: whoever worked on them is gone. */
+  unfinished: string[];
+  prompts: string[];
+}
+
+export interface Shelf {
+  create(name: string, agent: string, cwd: string): Journal;
+  find(name: string): Shelved | undefined;
+  names(): string[];
+}
+
+const END = ".ndjson";
+
+export function createShelf(clock: Clock, files: Files, directory: string): Shelf {
+  const file = (name: string): string => join(directory, `${name}${END}`);
+  const names = () =>
+    files
+      .list(directory)
+      .filter((each) => each.endsWith(END))
+      .map((each) => each.slice(0, -END.length));
+  return {
+    names,
+    create(name, agent, cwd) {
+      files.directory(directory);
+      const journal = openJournal(files.journal(file(name)), () => clock.iso());
+      journal.append("session-created", { name, agent, cwd });
+      return journal;
+    },
+    find(name) {
+      if (!SessionName.safeParse(name).success || !names().includes(name)) return undefined;
+      const open = new Set<string>();
+      const prompts: string[] = [];
+      let created: SessionRecord["data"] = {};
+      let acpSessionId: string | undefined;
+      const journal = openJournal(
+        files.journal(file(name)),
+        () => clock.iso(),
+        ({ type, data }) => {
+          const promptId = String(data["promptId"]);
+          if (type === "session-created") created = data;
+          if (type === "session-opened") acpSessionId = String(data["acpSessionId"]);
+          if (type === "prompt") {
+            open.add(promptId);
+            prompts.push(promptId);
+          }
+          if (type === "turn-ended" || type === "withdrawn") open.delete(promptId);
+        },
+      );
+      return {
+        journal,
+        agent: String(created["agent"]),
+        cwd: String(created["cwd"]),
+        acpSessionId,
+        unfinished: [...open],
+        prompts,
+      };
+    },
+  };
+}

@@ -1,0 +1,69 @@
+// Who watches a session, and how far has each got? A slow one has a cursor; it never slows the agent, and misses nothing.
+import { mergeTexts } from "../core/merge-texts.ts";
+import type { SessionRecord } from "../protocol/agents.ts";
+import type { Journal } from "./journal.ts";
+
+export interface Viewers {
+  readonly size: number;
+  attach(clientId: string, after: number, send: (events: SessionRecord[]) => void): void;
+  /** What this client has got: more may be sent. */
+  acknowledged(clientId: string, seq: number): void;
+  detach(clientId: string): boolean;
+  /** Something new stands in the journal. */
+  wake(): void;
+}
+
+interface Viewer {
+  cursor: number;
+  acknowledged: number;
+  send(events: SessionRecord[]): void;
+}
+
+/** Sent and not yet acknowledged, at most: the sockets hide megabytes of lag, only acknowledgements show it. */
+const WINDOW_RECORDS = 4_096;
+const READ_BYTES = 256 * 1024;
+
+export function createViewers(journal: Journal): Viewers {
+  const viewers = new Map<string, Viewer>();
+  let awake = false;
+
+  const feed = (viewer: Viewer): void => {
+    while (viewer.cursor < journal.lastSeq && viewer.cursor - viewer.acknowledged < WINDOW_RECORDS) {
+      const records = journal.read(viewer.cursor, READ_BYTES).slice(0, WINDOW_RECORDS);
+      const last = records.at(-1);
+      if (!last) return;
+      viewer.cursor = last.seq;
+      viewer.send(mergeTexts(records));
+    }
+  };
+
+  const feedAll = (): void => {
+    awake = false;
+    for (const viewer of viewers.values()) feed(viewer);
+  };
+
+  return {
+    get size() {
+      return viewers.size;
+    },
+    attach(clientId, after, send) {
+      const cursor = Math.min(after, journal.lastSeq);
+      const viewer: Viewer = { cursor, acknowledged: cursor, send };
+      viewers.set(clientId, viewer);
+      feed(viewer);
+    },
+    acknowledged(clientId, seq) {
+      const viewer = viewers.get(clientId);
+      if (!viewer) return;
+      viewer.acknowledged = Math.max(viewer.acknowledged, Math.min(seq, viewer.cursor));
+      feed(viewer);
+    },
+    detach: (clientId) => viewers.delete(clientId),
+    wake() {
+      if (awake) return;
+      awake = true;
+      // Once for everything that one piece of output held, so that texts can be merged.
+      void Promise.resolve().then(feedAll);
+    },
+  };
+}

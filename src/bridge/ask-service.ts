@@ -1,0 +1,34 @@
+// How does a client's request reach what else the host offers, and how does the answer come back?
+import type { AgentRequest, SessionRecord } from "../protocol/agents.ts";
+import { Fault, messageOf } from "../protocol/fault.ts";
+import type { Client } from "./client-link.ts";
+
+/** What else a host offers to its clients: agents. */
+export interface HostService {
+  asked(client: ServiceClient, request: AgentRequest): Promise<unknown>;
+  acknowledged(clientId: string, session: string, seq: number): void;
+  left(clientId: string): void;
+}
+
+export interface ServiceClient {
+  clientId: string;
+  events(session: string, events: SessionRecord[]): void;
+}
+
+export async function askService(
+  service: HostService | undefined,
+  client: Client,
+  requestId: string,
+  request: AgentRequest,
+): Promise<void> {
+  const events = (session: string, records: SessionRecord[]) =>
+    client.send({ type: "agent-events", session, events: records });
+  try {
+    if (!service) throw new Fault("REFUSED", "This host runs no agents; it was started by a program of somebody's own");
+    const result = await service.asked({ clientId: client.clientId, events }, request);
+    client.send({ type: "agent-response", requestId, result });
+  } catch (thrown) {
+    const { code, data } = thrown instanceof Fault ? thrown : { code: "INTERNAL", data: {} };
+    client.send({ type: "agent-response", requestId, error: { code, message: messageOf(thrown), data } });
+  }
+}

@@ -1,0 +1,26 @@
+// holdfast agents: which agents are known, found and running.
+import { z } from "zod";
+import { AgentInfo } from "../protocol/agents.ts";
+import { holdfastCommand } from "./context.ts";
+import { openAsCommand } from "./plugin-session.ts";
+
+export const agents = holdfastCommand({
+  name: "agents",
+  args: z.object({ noStart: z.boolean().default(false).describe("Fail instead of starting a host in the background") }),
+  examples: [{ line: "holdfast agents", says: "Each known agent, and how to install those that are missing" }],
+  async run(args, context) {
+    const { printer } = context;
+    const connection = await openAsCommand(context, args);
+    const env = { PATH: context.env["PATH"] ?? "" };
+    const known = AgentInfo.array().parse(await connection.askAgents({ verb: "agents", env }));
+    printer.json(known);
+    printer.table(known, [
+      { title: "AGENT", value: (each) => each.name },
+      { title: "NAME", value: (each) => each.displayName },
+      { title: "STATUS", value: (each) => (each.found ? each.status : "not installed") },
+      { title: "PID", value: (each) => each.pid ?? "" },
+      { title: "COMMAND", value: (each) => (each.found ? each.command : each.install) },
+    ]);
+    return 0;
+  },
+});

@@ -1,0 +1,22 @@
+// holdfast attach: follow a session, from the beginning or from any event on.
+import { z } from "zod";
+import { followSession } from "./agent-session.ts";
+import { holdfastCommand } from "./context.ts";
+import { createSessionView } from "./show-session.ts";
+
+export const attach = holdfastCommand({
+  name: "attach",
+  args: z.object({
+    session: z.string().describe("The session, as holdfast sessions lists it"),
+    after: z.number().int().min(0).default(0).describe("Begin behind this event"),
+  }),
+  positionals: ["session"],
+  examples: [{ line: "holdfast attach work --after 17 --format json", says: "Events 18 and on, live until Ctrl-C" }],
+  stands: () => true,
+  async run({ session, after, port }, context) {
+    const connection = await context.open({ port, mode: "standing" });
+    const show = createSessionView(context.printer);
+    for await (const event of followSession(connection, session, after)) show(event);
+    return 0;
+  },
+});

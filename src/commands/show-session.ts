@@ -1,0 +1,31 @@
+// How does a session look to a person? Text as it streams, tool calls as one line each; in a pipe only the answer.
+import type { SessionRecord } from "../protocol/agents.ts";
+import type { Printer } from "../surface/print.ts";
+
+type Update = Record<string, unknown> & { sessionUpdate?: unknown; content?: { type?: unknown; text?: unknown } };
+
+const textOf = ({ content }: Update): string => (content?.type === "text" ? String(content.text) : "");
+
+const marks: Readonly<Record<string, string>> = { completed: "done", failed: "failed", in_progress: "…", pending: "…" };
+
+export function createSessionView(printer: Printer): (record: SessionRecord) => void {
+  const titles = new Map<string, string>();
+  return (record) => {
+    const { seq, from, at, type, data } = record;
+    printer.event(type, data, { seq, ...(from === undefined ? {} : { from }), at });
+    if (printer.format === "json") return;
+    if (type === "update") return update(data["update"] as Update);
+    if (type === "agent-exited" || type === "context-lost") printer.note(String(data["message"]), "yellow");
+    if (type === "restored") printer.note("The session was restored", "dim");
+  };
+
+  function update(said: Update): void {
+    if (said.sessionUpdate === "agent_message_chunk") return printer.untrusted(textOf(said));
+    if (said.sessionUpdate !== "tool_call" && said.sessionUpdate !== "tool_call_update") return;
+    const id = String(said["toolCallId"]);
+    if (typeof said["title"] === "string") titles.set(id, said["title"]);
+    const status = String(said["status"] ?? "");
+    if (status in marks)
+      printer.note(`[${marks[status]}] ${titles.get(id) ?? id}`, status === "failed" ? "red" : "dim");
+  }
+}

@@ -1,0 +1,88 @@
+// How is an agent run as a child? In a group of its own, its stderr always read, its output told as it comes.
+import { taggedProcesses } from "./tagged.ts";
+import type { AgentProcess, SpawnAgent } from "./world.ts";
+
+const TAG = "HOLDFAST_AGENT";
+const STDERR_LINES = 200;
+const STDERR_LINE_CHARACTERS = 2_000;
+
+async function each(stream: ReadableStream<Uint8Array>, tell: (bytes: Uint8Array) => void): Promise<void> {
+  try {
+    for await (const bytes of stream) tell(bytes);
+  } catch {
+    // A pipe that breaks ends like one that closes.
+  }
+}
+
+function createRing(): { add(bytes: Uint8Array): void; lines(): string[] } {
+  const decoder = new TextDecoder();
+  let lines: string[] = [];
+  let rest = "";
+  return {
+    add(bytes) {
+      const parts = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+      rest = (parts.pop() ?? "").slice(-STDERR_LINE_CHARACTERS);
+      lines = [...lines, ...parts.map((line) => line.slice(0, STDERR_LINE_CHARACTERS))].slice(-STDERR_LINES);
+    },
+    lines: () => (rest ? [...lines, rest].slice(-STDERR_LINES) : [...lines]),
+  };
+}
+
+const kill = (pid: number, signal: NodeJS.Signals): boolean => {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+};
+
+export const findCommand = (command: string, path: string): boolean => Bun.which(command, { PATH: path }) !== null;
+
+export const spawnAgent: SpawnAgent = ({ command, args, env, cwd }, events) => {
+  const found = Bun.which(command, { PATH: env["PATH"] ?? "" });
+  if (!found) return { kind: "missing", command };
+  const tag = crypto.randomUUID();
+  const ring = createRing();
+  const child = Bun.spawn([found, ...args], {
+    cwd,
+    env: { ...env, [TAG]: tag },
+    detached: true,
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const read = Promise.all([each(child.stdout, events.output), each(child.stderr, ring.add)]);
+  const ended = child.exited.then(() => ({ code: child.exitCode, signal: child.signalCode as string | null }));
+  let open = true;
+  const agent: AgentProcess = {
+    pid: child.pid,
+    write(line) {
+      if (!open) return;
+      try {
+        child.stdin.write(`${line}\n`);
+        const flushed = child.stdin.flush();
+        if (flushed instanceof Promise) flushed.catch(() => kill(child.pid, "SIGTERM"));
+      } catch {
+        // A broken pipe: the agent is dead or deaf, and its exit tells the rest.
+        kill(child.pid, "SIGTERM");
+      }
+    },
+    closeInput() {
+      open = false;
+      try {
+        void child.stdin.end();
+      } catch {
+        // Closed already.
+      }
+    },
+    signalGroup: (signal) => void (process.platform === "win32" ? kill(child.pid, signal) : kill(-child.pid, signal)),
+    sweep: () => taggedProcesses(TAG, tag).filter((pid) => kill(pid, "SIGKILL")).length,
+    // What it said last is told before its end; a grandchild that keeps the pipe open must not hide the exit.
+    exited: ended.then(async (exit) => {
+      await Promise.race([read, Bun.sleep(200)]);
+      return exit;
+    }),
+    stderr: ring.lines,
+  };
+  return { kind: "started", process: agent };
+};

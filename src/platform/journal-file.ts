@@ -1,0 +1,77 @@
+// How are lines kept so that a crash loses none? One `writeSync` each (measured: nothing lost, no fsync needed).
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
+import type { JournalFile } from "./world.ts";
+
+const CHUNK_BYTES = 256 * 1024;
+const NEWLINE = 10;
+
+export function openJournalFile(path: string): JournalFile {
+  const fd = openSync(path, "a+", 0o600);
+  let size = fstatSync(fd).size;
+
+  /** Tells whole lines until `tell` says stop; returns where the last whole one ended. */
+  const scan = (from: number, tell: (line: string, offset: number) => boolean): number => {
+    const chunk = Buffer.alloc(CHUNK_BYTES);
+    let rest: Buffer = Buffer.alloc(0);
+    let offset = from;
+    for (let at = from; ; ) {
+      const read = readSync(fd, chunk, 0, CHUNK_BYTES, at);
+      if (read === 0) return offset;
+      at += read;
+      const bytes: Buffer = rest.length > 0 ? Buffer.concat([rest, chunk.subarray(0, read)]) : chunk.subarray(0, read);
+      let begin = 0;
+      for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, begin)) {
+        const goOn = tell(bytes.toString("utf8", begin, end), offset);
+        offset += end - begin + 1;
+        begin = end + 1;
+        if (!goOn) return offset;
+      }
+      rest = Buffer.from(bytes.subarray(begin));
+    }
+  };
+
+  const cut = (to: number): void => {
+    ftruncateSync(fd, to);
+    size = to;
+  };
+
+  // Only the tail can be torn: find the last line end without reading everything.
+  const tornAt = (): number => {
+    const tail = Buffer.alloc(CHUNK_BYTES);
+    for (let end = size; end > 0; ) {
+      const begin = Math.max(0, end - CHUNK_BYTES);
+      const read = readSync(fd, tail, 0, end - begin, begin);
+      const last = tail.subarray(0, read).lastIndexOf(NEWLINE);
+      if (last >= 0) return begin + last + 1;
+      end = begin;
+    }
+    return 0;
+  };
+  const whole = tornAt();
+  if (whole < size) cut(whole);
+
+  return {
+    eachLine: (tell) =>
+      void scan(0, (line, offset) => {
+        tell(line, offset);
+        return true;
+      }),
+    append(line) {
+      const bytes = Buffer.from(`${line}\n`);
+      const offset = size;
+      try {
+        let done = 0;
+        while (done < bytes.length) done += writeSync(fd, bytes, done);
+      } catch (thrown) {
+        cut(offset);
+        throw thrown;
+      }
+      size += bytes.length;
+      return offset;
+    },
+    readLines(offset, maxBytes, enough) {
+      scan(offset, (line, at) => !(enough(line) && at + line.length - offset >= maxBytes));
+    },
+    close: () => closeSync(fd),
+  };
+}

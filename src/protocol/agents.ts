@@ -1,0 +1,76 @@
+// What do clients and the host say of agents and their sessions? Requests by verb, events by journal number.
+import { z } from "zod";
+
+export const Policy = z.enum(["ask", "allow", "deny", "allow-reads"]);
+export type Policy = z.infer<typeof Policy>;
+
+export const SessionName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, "letters, digits, dot, dash and underscore, 64 at most");
+
+const session = SessionName;
+const name = z.string().min(1);
+
+export const AgentRequest = z.discriminatedUnion("verb", [
+  z.object({
+    verb: z.literal("prompt"),
+    agent: name,
+    /** Absent: a fresh session. */
+    session: session.optional(),
+    cwd: z.string().startsWith("/"),
+    text: z.string(),
+    policy: Policy,
+    /** Asked for again under the same id, it is not sent again. */
+    promptId: z.string().min(8),
+    /** Pinned until its turn has ended. */
+    detach: z.boolean().default(false),
+    /** What the agent's definition lists, from whoever causes its start. */
+    env: z.record(z.string(), z.string()),
+  }),
+  z.object({ verb: z.literal("attach"), session, after: z.number().int().nonnegative() }),
+  z.object({ verb: z.literal("detach"), session }),
+  z.object({ verb: z.literal("cancel"), session }),
+  z.object({ verb: z.literal("withdraw"), session, promptId: z.string() }),
+  z.object({ verb: z.literal("answer"), session, permissionId: z.string(), optionId: z.string() }),
+  z.object({ verb: z.literal("keep"), session, forMs: z.number().nonnegative().nullable() }),
+  z.object({ verb: z.literal("close"), session }),
+  z.object({ verb: z.literal("reconnect"), agent: name, env: z.record(z.string(), z.string()) }),
+  z.object({ verb: z.literal("agents"), env: z.record(z.string(), z.string()) }),
+  z.object({ verb: z.literal("sessions") }),
+]);
+export type AgentRequest = z.infer<typeof AgentRequest>;
+
+export const AgentSessionInfo = z.looseObject({
+  kind: z.literal("agent"),
+  name: z.string(),
+  agent: z.string(),
+  cwd: z.string(),
+  turn: z.enum(["idle", "running", "waiting"]),
+  queued: z.number(),
+  clients: z.number(),
+  lastSeq: z.number(),
+  idle: z.looseObject({ verdict: z.string(), reason: z.string(), dueInMs: z.number().nullable() }),
+});
+export type AgentSessionInfo = z.infer<typeof AgentSessionInfo>;
+
+export const AgentInfo = z.looseObject({
+  name: z.string(),
+  displayName: z.string(),
+  command: z.string(),
+  found: z.boolean(),
+  install: z.string(),
+  status: z.string(),
+  pid: z.number().nullable(),
+});
+export type AgentInfo = z.infer<typeof AgentInfo>;
+
+/** One line of a session's journal, and one event for whoever is attached. */
+export const SessionRecord = z.looseObject({
+  seq: z.number().int().positive(),
+  /** First of a range, where texts were merged. */
+  from: z.number().int().positive().optional(),
+  at: z.string(),
+  type: z.string(),
+  data: z.record(z.string(), z.unknown()),
+});
+export type SessionRecord = z.infer<typeof SessionRecord>;
