@@ -8,6 +8,7 @@ import type { BridgeConnection } from "./bridge/connection.ts";
 import { createState } from "./bridge/state.ts";
 import type { Context, HoldfastCommand } from "./commands/context.ts";
 import { COMMANDS } from "./commands/table.ts";
+import { readLine } from "./platform/ask.ts";
 import { startChild } from "./platform/child.ts";
 import { systemClock } from "./platform/clock.ts";
 import { createNoteLog } from "./platform/log.ts";
@@ -16,6 +17,7 @@ import { createStreamOut } from "./platform/stream-out.ts";
 import { createSystemWorld, type Env, stateDirectory } from "./platform/system.ts";
 import { createTerminal, readStdin } from "./platform/terminal.ts";
 import { Fault } from "./protocol/fault.ts";
+import type { Format } from "./surface/command.ts";
 import { exitCodeOf } from "./surface/exit-codes.ts";
 import { parseArgs, wantsHelp } from "./surface/flags.ts";
 import { helpFor } from "./surface/help.ts";
@@ -27,24 +29,29 @@ const NOBODY_READS = "warning: nobody reads this output; what comes now is dropp
 
 export async function runCommand(words: readonly string[], env: Env, interrupt: AbortController): Promise<number> {
   const closed = () => interrupt.abort(CLOSED_PIPE);
-  const isJson = words.includes("--json") || /--format[ =]json/.test(words.join(" "));
+  // A guess, for faults in the words themselves; once they are read, `args.format` tells.
+  const saysJson = (word: string, index: number) =>
+    word === "--json" || word === "--format=json" || (word === "--format" && words[index + 1] === "json");
+  let format: Format = words.some(saysJson) ? "json" : "text";
   const printerOn = (out?: (text: string) => void): Printer => {
     const terminal = createTerminal({ env, ...(out ? { out } : {}) });
     terminal.onClosedPipe(closed);
-    return createPrinter({ terminal, format: isJson ? "json" : "text", clock: systemClock });
+    return createPrinter({ terminal, format, clock: systemClock });
   };
   let printer = printerOn();
   try {
     const command = await find(words[0] ?? "");
     const rest = words.slice(1);
     if (wantsHelp(rest)) {
-      printer.line(helpFor(command, COMMANDS[command.name]?.summary ?? "").trimEnd());
+      const help = helpFor(command, COMMANDS[command.name]?.summary ?? "").trimEnd();
+      printer.json({ help });
+      printer.line(help);
       return 0;
     }
     const args = parseArgs(command, rest, env);
-    if (command.endsItself || command.stands?.(args)) {
-      printer = printerOn(createStreamOut(closed, () => printer.note(NOBODY_READS, "red")));
-    }
+    format = args.format;
+    const stands = command.stands?.(args);
+    printer = printerOn(stands ? createStreamOut(closed, () => printer.note(NOBODY_READS, "red")) : undefined);
     const world = createSystemWorld(createNoteLog((text) => printer.note(`warning: ${text}`, "yellow")));
     return await runWith(command, args, { world, env, printer, signal: interrupt.signal });
   } catch (thrown) {
@@ -89,6 +96,12 @@ async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics
     startBackgroundHost,
     absolute: (path) => resolve(path),
     readStdin,
+    readLine,
+    get isInteractive() {
+      const { stdinIsTty, stderrIsTty } = createTerminal({ env });
+      return stdinIsTty && stderrIsTty;
+    },
+    plainEnv: Object.fromEntries(Object.entries(env).filter((each): each is [string, string] => each[1] !== undefined)),
     readFile: (path) => readFile(path, "utf8"),
     writeFile: (path, bytes) => writeFile(path, bytes),
     async open({ log = world.log, ...options }) {

@@ -1,8 +1,11 @@
 // How does a command follow an agent session? By its cursor: from any number on, each event once, whoever hosts.
 import type { BridgeConnection } from "../bridge/connection.ts";
 import { createQueue } from "../bridge/queue.ts";
-import type { SessionRecord } from "../protocol/agents.ts";
+import type { AgentRequest, SessionRecord } from "../protocol/agents.ts";
 import { Fault, isFaultCode, SessionDisconnectedError } from "../protocol/fault.ts";
+import type { Context } from "./context.ts";
+import { openAsCommand } from "./plugin-session.ts";
+import { within } from "./time-limit.ts";
 
 /** Ends only with the caller, or with a fault. */
 export async function* followSession(
@@ -54,3 +57,12 @@ export function exitOfTurn(data: Record<string, unknown>): number {
   }
   return STOP_CODES[String(stopReason)] ?? 1;
 }
+
+/** For commands that ask one thing of agents and leave. */
+export const askOnce = (context: Context, port: number, timeoutMs: number, request: AgentRequest): Promise<unknown> => {
+  const ask = async () => {
+    const connection = await openAsCommand(context, { port, noStart: false });
+    return await connection.askAgents(request);
+  };
+  return within(context, timeoutMs, ask());
+};

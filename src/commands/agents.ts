@@ -1,6 +1,6 @@
 // holdfast agents: which agents are known, found and running.
 import { z } from "zod";
-import { AgentInfo } from "../protocol/agents.ts";
+import { listAgents } from "./agent-list.ts";
 import { holdfastCommand } from "./context.ts";
 import { openAsCommand } from "./plugin-session.ts";
 
@@ -11,8 +11,7 @@ export const agents = holdfastCommand({
   async run(args, context) {
     const { printer } = context;
     const connection = await openAsCommand(context, args);
-    const env = { PATH: context.env["PATH"] ?? "" };
-    const known = AgentInfo.array().parse(await connection.askAgents({ verb: "agents", env }));
+    const known = await listAgents(connection, context.env["PATH"] ?? "");
     printer.json(known);
     printer.table(known, [
       { title: "AGENT", value: (each) => each.name },

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { followSession } from "./agent-session.ts";
 import { holdfastCommand } from "./context.ts";
+import { createPermissionDialog } from "./permission-dialog.ts";
 import { createSessionView } from "./show-session.ts";
 
 export const attach = holdfastCommand({
@@ -11,12 +12,19 @@ export const attach = holdfastCommand({
     after: z.number().int().min(0).default(0).describe("Begin behind this event"),
   }),
   positionals: ["session"],
-  examples: [{ line: "holdfast attach work --after 17 --format json", says: "Events 18 and on, live until Ctrl-C" }],
+  examples: [
+    { line: "holdfast attach work", says: "Everything so far, then live until Ctrl-C; answer its questions here" },
+    { line: "holdfast attach work --after 17 --format json", says: "Events 18 and on" },
+  ],
   stands: () => true,
   async run({ session, after, port }, context) {
     const connection = await context.open({ port, mode: "standing" });
     const show = createSessionView(context.printer);
-    for await (const event of followSession(connection, session, after)) show(event);
+    const dialog = createPermissionDialog(context, connection, session);
+    for await (const event of followSession(connection, session, after)) {
+      show(event);
+      dialog.told(event);
+    }
     return 0;
   },
 });

@@ -11,6 +11,7 @@ export const backgroundHost = holdfastCommand({
   args: z.object({}),
   examples: [{ line: "holdfast background-host", says: "What exec, sessions and others start when no host runs" }],
   endsItself: true,
+  stands: () => true,
   async run({ port }, context) {
     const logFile = context.state.logFile(port);
     const log = createFileLog(context.world.clock, logFile);

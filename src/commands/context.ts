@@ -22,6 +22,11 @@ export interface Context {
   /** Against the directory we were called in. */
   absolute(path: string): string;
   readStdin(): Promise<string>;
+  /** Somebody sits at a terminal and can be asked. */
+  readonly isInteractive: boolean;
+  readLine(signal: AbortSignal): Promise<string | undefined>;
+  /** The environment without gaps; of it an agent gets what its definition lists. */
+  plainEnv: Readonly<Record<string, string>>;
   readFile(path: string): Promise<string>;
   writeFile(path: string, bytes: Uint8Array): Promise<void>;
   /** Starts this same program with other words. */

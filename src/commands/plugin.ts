@@ -25,6 +25,7 @@ export const plugin = holdfastCommand({
     { line: "holdfast plugin js --instance build-box --context server", says: "With an identity of its own" },
   ],
   endsItself: true,
+  stands: () => true,
   async run(args, context) {
     const { printer, signal, state, world } = context;
     const { port, name: placeName } = args;

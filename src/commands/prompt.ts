@@ -1,10 +1,12 @@
 // holdfast prompt: send a prompt to an agent and stream its answer.
 import { z } from "zod";
+import type { BridgeConnection } from "../bridge/connection.ts";
 import { Policy, SessionName } from "../protocol/agents.ts";
-import { Fault } from "../protocol/fault.ts";
+import { Fault, SessionDisconnectedError } from "../protocol/fault.ts";
 import { duration } from "../surface/command.ts";
 import { exitOfTurn, followSession } from "./agent-session.ts";
 import { type Context, holdfastCommand } from "./context.ts";
+import { createPermissionDialog } from "./permission-dialog.ts";
 import { openAsCommand } from "./plugin-session.ts";
 import { createSessionView } from "./show-session.ts";
 
@@ -16,7 +18,9 @@ export const prompt = holdfastCommand({
     session: SessionName.optional().describe("A session to go on with, or the name of a new one that stays"),
     cwd: z.string().optional().describe("Where the agent works (default: here)"),
     detach: z.boolean().default(false).describe("Print the session's name and return; the agent works on"),
-    permissions: Policy.default("deny").describe("What to answer when the agent asks for permission"),
+    permissions: Policy.optional().describe(
+      "What the agent may do without asking (default: ask on a terminal, else deny)",
+    ),
     noStart: z.boolean().default(false).describe("Fail instead of starting a host in the background"),
     timeout: duration().optional().describe("Cancel the turn when it takes longer"),
   }),
@@ -25,41 +29,85 @@ export const prompt = holdfastCommand({
   examples: [
     { line: "holdfast prompt demo hello", says: "The embedded agent answers, without any account" },
     { line: "holdfast prompt demo 'stream 5 100' --format json", says: "Its events, one JSON object per line" },
+    {
+      line: "holdfast prompt demo 'stream 50 100' --session work --detach",
+      says: "It works on; see holdfast attach work",
+    },
   ],
+  details:
+    "Without --session a fresh session is made, and closed at the end unless --detach. A turn whose agent was lost exits 5 and is never sent again by itself.",
+  endsItself: true,
   async run(args, context) {
     const text = args.text === "-" ? await context.readStdin() : args.text;
     const connection = await openAsCommand(context, args);
-    const cwd = context.absolute(args.cwd ?? ".");
-    const { agent, permissions: policy, session: wanted, detach } = args;
     const promptId = context.world.newId();
-    const env = Object.fromEntries(
-      Object.entries(context.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
-    );
-    const request = { verb: "prompt" as const, agent, cwd, text, policy, promptId, detach, env };
-    const asked = await connection.askAgents({ ...request, ...(wanted === undefined ? {} : { session: wanted }) });
+    const { agent, session: wanted, detach } = args;
+    const asked = await connection.askAgents({
+      verb: "prompt",
+      agent,
+      ...(wanted === undefined ? {} : { session: wanted }),
+      cwd: context.absolute(args.cwd ?? "."),
+      text,
+      policy: args.permissions ?? (context.isInteractive && !detach ? "ask" : "deny"),
+      promptId,
+      detach,
+      env: context.plainEnv,
+    });
     const { session, after } = asked as { session: string; after: number };
     if (detach) {
       context.printer.json({ session, promptId });
       context.printer.line(session);
       return 0;
     }
-    const cancel = () => connection.askAgents({ verb: "cancel", session }).catch(() => undefined);
-    context.signal.addEventListener("abort", cancel, { once: true });
-    const code = await follow(context, followSession(connection, session, after), promptId);
-    if (wanted === undefined) await connection.askAgents({ verb: "close", session });
-    return code;
+    try {
+      return await follow(context, connection, { session, after, promptId, timeoutMs: args.timeout });
+    } finally {
+      if (wanted === undefined) await connection.askAgents({ verb: "close", session }).catch(ignoreLoss);
+    }
   },
 });
 
-async function follow(
-  { printer }: Context,
-  events: ReturnType<typeof followSession>,
-  promptId: string,
-): Promise<number> {
-  const show = createSessionView(printer);
-  for await (const event of events) {
-    show(event);
-    if (event.type === "turn-ended" && event.data["promptId"] === promptId) return exitOfTurn(event.data);
+const ignoreLoss = (thrown: unknown): void => {
+  if (!(thrown instanceof Fault)) throw thrown;
+};
+
+interface Asked {
+  session: string;
+  after: number;
+  promptId: string;
+  timeoutMs: number | undefined;
+}
+
+async function follow(context: Context, connection: BridgeConnection, asked: Asked): Promise<number> {
+  const { printer, signal, world } = context;
+  const { session, promptId, timeoutMs } = asked;
+  const show = createSessionView(printer, promptId);
+  const dialog = createPermissionDialog(context, connection, session);
+  let why: "signal" | "timeout" | undefined;
+  const cancel = (reason: "signal" | "timeout") => {
+    why ??= reason;
+    connection.askAgents({ verb: "cancel", session }).catch(ignoreLoss);
+  };
+  const onSignal = () => cancel("signal");
+  signal.addEventListener("abort", onSignal, { once: true });
+  if (signal.aborted) onSignal();
+  const stopTimer = timeoutMs === undefined ? () => {} : world.clock.after(timeoutMs, () => cancel("timeout"));
+  try {
+    for await (const event of followSession(connection, session, asked.after)) {
+      show(event);
+      dialog.told(event);
+      if (event.type !== "turn-ended" || event.data["promptId"] !== promptId) continue;
+      if (why === "signal") return 130;
+      if (why === "timeout") throw new Fault("TIMEOUT", `The turn took longer than ${timeoutMs} ms and was cancelled`);
+      return exitOfTurn(event.data);
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof SessionDisconnectedError)) throw thrown;
+    throw new Fault("AGENT_LOST", "The host was lost; the outcome is unknown", {}, { cause: thrown });
+  } finally {
+    dialog.end();
+    stopTimer();
+    signal.removeEventListener("abort", onSignal);
   }
   throw new Fault("AGENT_LOST", "The session ended before the turn did; the outcome is unknown");
 }

@@ -21,6 +21,7 @@ export const serve = holdfastCommand({
     { line: "holdfast serve --port 0 --json", says: "Take a free port and print events, one JSON object per line" },
   ],
   endsItself: true,
+  stands: () => true,
   async run(args, context) {
     const { printer } = context;
     const own = ownSettings(context, args);

@@ -1,6 +1,8 @@
 // holdfast sessions: who is connected.
 import { z } from "zod";
+import type { AgentSessionInfo } from "../protocol/agents.ts";
 import type { SessionInfo } from "../protocol/client.ts";
+import { describeTurn, listAgentSessions } from "./agent-list.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { openAsCommand } from "./plugin-session.ts";
 import { timeLimitArg, within } from "./time-limit.ts";
@@ -20,8 +22,12 @@ export const sessions = holdfastCommand({
   stands: ({ watch }) => watch,
   async run(args, context) {
     if (args.watch) return await keepWatching(context, args.port);
-    const connection = await within(context, args.timeout, openAsCommand(context, args));
-    show(context, connection.listSessions());
+    const list = async () => {
+      const connection = await openAsCommand(context, args);
+      return { plugins: connection.listSessions(), agents: await listAgentSessions(connection) };
+    };
+    const { plugins, agents } = await within(context, args.timeout, list());
+    show(context, plugins, agents);
     return 0;
   },
 });
@@ -38,16 +44,45 @@ const toJson = (info: SessionInfo) => ({
   ...(info.stale ? { stale: true } : {}),
 });
 
-function show({ printer }: Context, infos: readonly SessionInfo[]): void {
-  printer.json(infos.map(toJson));
-  if (infos.length === 0) return printer.note("No session is connected; start one with: holdfast plugin js");
-  printer.table(infos, [
-    { title: "SESSION", value: (info) => info.sessionId },
-    { title: "INSTANCE", value: (info) => info.instanceId },
-    { title: "CONTEXT", value: (info) => info.context },
-    { title: "NAME", value: (info) => info.placeName },
-    { title: "STATE", value: (info) => (info.stale ? `${info.state}, silent` : info.state) },
-    { title: "SINCE", value: (info) => info.connectedAt },
+interface Row {
+  name: string;
+  kind: string;
+  of: string;
+  where: string;
+  state: string;
+  why: string;
+}
+
+const pluginRow = (info: SessionInfo): Row => ({
+  name: info.sessionId,
+  kind: "plugin",
+  of: info.instanceId,
+  where: info.context,
+  state: info.stale ? `${info.state}, silent` : info.state,
+  why: info.placeName,
+});
+
+const agentRow = (info: AgentSessionInfo): Row => ({
+  name: info.name,
+  kind: "agent",
+  of: info.agent,
+  where: info.cwd,
+  state: describeTurn(info),
+  why: info.idle.reason,
+});
+
+function show({ printer }: Context, plugins: readonly SessionInfo[], agents: readonly AgentSessionInfo[]): void {
+  printer.json([...plugins.map(toJson), ...agents]);
+  const rows = [...plugins.map(pluginRow), ...agents.map(agentRow)];
+  if (rows.length === 0)
+    return printer.note("No session yet; start one with: holdfast plugin js, or: holdfast prompt demo hi -s work");
+  printer.table(rows, [
+    { title: "SESSION", value: (row) => row.name },
+    { title: "KIND", value: (row) => row.kind },
+    { title: "OF", value: (row) => row.of },
+    { title: "WHERE", value: (row) => row.where },
+    { title: "STATE", value: (row) => row.state },
+    { title: "NOTE", value: (row) => row.why },
   ]);
 }
 

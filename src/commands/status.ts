@@ -1,7 +1,10 @@
 // holdfast status: who hosts, since when, and who is connected. It looks; it never starts a host.
 import { z } from "zod";
+import type { BridgeConnection } from "../bridge/connection.ts";
+import type { AgentInfo, AgentSessionInfo } from "../protocol/agents.ts";
 import type { HostStatus } from "../protocol/client.ts";
 import { SessionDisconnectedError } from "../protocol/fault.ts";
+import { describeTurn, listAgentSessions, listAgents } from "./agent-list.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { timeLimitArg, within } from "./time-limit.ts";
 
@@ -20,7 +23,7 @@ export const status = holdfastCommand({
   stands: ({ watch }) => watch,
   async run(args, context) {
     if (args.watch) return await keepWatching(context, args.port);
-    const ask = async () => (await context.open({ port: args.port, mode: "command" })).status();
+    const ask = async () => await look(context, await context.open({ port: args.port, mode: "command" }));
     const found = await within(context, args.timeout, ask());
     context.printer.json(found);
     show(context, found);
@@ -28,7 +31,18 @@ export const status = holdfastCommand({
   },
 });
 
-function show({ printer }: Context, found: HostStatus): void {
+type Found = HostStatus & { agents: AgentInfo[]; agentSessions: AgentSessionInfo[] };
+
+async function look({ env }: Context, connection: BridgeConnection): Promise<Found> {
+  const [status, agents, agentSessions] = await Promise.all([
+    connection.status(),
+    listAgents(connection, env["PATH"] ?? ""),
+    listAgentSessions(connection),
+  ]);
+  return { ...status, agents: agents.filter((agent) => agent.status !== "idle"), agentSessions };
+}
+
+function show({ printer }: Context, found: Found): void {
   const { paint, safe } = printer;
   const kind = found.background ? "in the background" : "in the foreground";
   printer.line(`${paint.bold(`Host ${found.pid}`)} on port ${found.port}, ${kind}, holdfast ${found.version}`);
@@ -47,8 +61,15 @@ function show({ printer }: Context, found: HostStatus): void {
   printer.line(`  plugins        ${found.sessions.length}`);
   for (const info of found.sessions) {
     const silent = info.stale ? ", silent" : "";
+    const line = `    ${info.sessionId}  ${info.instanceId}  ${info.context}  ${info.placeName}  ${info.state}${silent}`;
+    printer.line(safe(line));
+  }
+  printer.line(`  agents         ${found.agents.length}`);
+  for (const agent of found.agents) printer.line(`    ${agent.name}  ${agent.status}  pid ${agent.pid ?? "none"}`);
+  printer.line(`  agent sessions ${found.agentSessions.length}`);
+  for (const info of found.agentSessions) {
     printer.line(
-      safe(`    ${info.sessionId}  ${info.instanceId}  ${info.context}  ${info.placeName}  ${info.state}${silent}`),
+      safe(`    ${info.name}  ${info.agent}  ${describeTurn(info)}  ${info.clients} attached  ${info.idle.reason}`),
     );
   }
 }
@@ -57,9 +78,11 @@ async function keepWatching(context: Context, port: number): Promise<number> {
   const { printer, signal, world } = context;
   const connection = await context.open({ port, mode: "standing" });
   let last = "";
-  const stable = ({ endsWhenIdle: _, ...rest }: HostStatus) => JSON.stringify(rest);
+  // Times that run by themselves are no change.
+  const stable = ({ endsWhenIdle: _, agentSessions, ...rest }: Found) =>
+    JSON.stringify({ ...rest, agentSessions: agentSessions.map(({ idle: _idle, ...info }) => info) });
   while (!signal.aborted) {
-    const found = await connection.status().catch((thrown) => {
+    const found = await look(context, connection).catch((thrown) => {
       if (thrown instanceof SessionDisconnectedError) return undefined;
       throw thrown;
     });

@@ -85,6 +85,26 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: "Follow an agent session, from any event on",
     load: async () => (await import("./attach.ts")).attach,
   },
+  cancel: {
+    group: AGENTS,
+    summary: "End the turn that runs in a session",
+    load: async () => (await import("./cancel.ts")).cancel,
+  },
+  keep: {
+    group: AGENTS,
+    summary: "Keep a session although nobody watches it",
+    load: async () => (await import("./keep.ts")).keep,
+  },
+  close: {
+    group: AGENTS,
+    summary: "End a session; its name finds it again",
+    load: async () => (await import("./close.ts")).close,
+  },
+  reconnect: {
+    group: AGENTS,
+    summary: "Start an agent again",
+    load: async () => (await import("./reconnect.ts")).reconnect,
+  },
   help: {
     group: ABOUT,
     summary: "Help for a command, or a topic such as exit-codes",

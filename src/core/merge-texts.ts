@@ -15,7 +15,7 @@ function textOf({ type, data }: SessionRecord): Text | undefined {
   if (type !== "update" || !update || !CHUNKS.has(update["sessionUpdate"])) return undefined;
   const content = update["content"] as Record<string, unknown> | undefined;
   // Anything more than a bare text is somebody's meaning, and stays as it is.
-  if (!content || content["type"] !== "text" || Object.keys(content).length !== 2) return undefined;
+  if (content?.["type"] !== "text" || Object.keys(content).length !== 2) return undefined;
   if (Object.keys(update).some((key) => key !== "sessionUpdate" && key !== "content" && key !== "messageId"))
     return undefined;
   if (typeof content["text"] !== "string") return undefined;

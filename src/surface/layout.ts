@@ -4,6 +4,8 @@ export const PAGE_COLUMNS = 100;
 
 /** Breaks at spaces; a word longer than the line stands alone. Blank lines part paragraphs. */
 export function wrap(text: string, columns: number): string[] {
+  // What fits is most of what comes, and cutting it into words would be half the time of `--help`.
+  if (text.length <= columns && !/\n|^ | $| {2}/.test(text)) return [text];
   return text.split("\n").flatMap((paragraph) => {
     const lines = [""];
     for (const word of paragraph.split(" ").filter((part) => part !== "")) {

@@ -1,5 +1,4 @@
-// How do the two ends of a WebSocket behave? Ordered and late; a server's end hears of its own close at once, a client's
-// only when the other side has answered: so does Bun (measured).
+// How do the two ends of a WebSocket behave? Ordered, late, and as Bun's were measured to close.
 import type { Socket, SocketEvents } from "../../src/platform/world.ts";
 import type { ProcessLife } from "./fake-process.ts";
 import type { VirtualTime } from "./virtual-time.ts";
@@ -80,6 +79,7 @@ function createEnd(wire: Wire, life: ProcessLife, isServer: boolean, peer: () =>
           to.ended(code, reason);
           end.arrive(() => end.ended(code, reason));
         });
+        // Bun tells a server's end of its own close at once, a client's only when the other side has answered.
         if (isServer) end.ended(code, reason);
       },
       cut() {

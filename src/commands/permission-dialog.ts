@@ -1,0 +1,68 @@
+// Who answers when an agent asks? The person at this terminal, unless another client was faster.
+import type { BridgeConnection } from "../bridge/connection.ts";
+import { PermissionOption } from "../protocol/acp.ts";
+import type { SessionRecord } from "../protocol/agents.ts";
+import { Fault, messageOf } from "../protocol/fault.ts";
+import type { Context } from "./context.ts";
+
+const KEYS: Readonly<Record<string, string>> = {
+  allow_once: "y",
+  allow_always: "a",
+  reject_once: "n",
+  reject_always: "never",
+};
+
+export interface PermissionDialog {
+  told(record: SessionRecord): void;
+  end(): void;
+}
+
+const NOBODY: PermissionDialog = { told() {}, end() {} };
+
+export function createPermissionDialog(
+  context: Context,
+  connection: BridgeConnection,
+  session: string,
+): PermissionDialog {
+  const { printer, isInteractive, readLine } = context;
+  if (!isInteractive || printer.format === "json") return NOBODY;
+  const open = new Map<string, AbortController>();
+
+  const ask = async (permissionId: string, title: string, options: PermissionOption[]): Promise<void> => {
+    const over = new AbortController();
+    open.set(permissionId, over);
+    const choices = options.map((option) => ({ option, key: KEYS[option.kind] ?? option.optionId }));
+    const list = choices.map(({ option, key }) => `[${key}] ${option.name}`).join("  ");
+    while (!over.signal.aborted) {
+      printer.note(`${title}?  ${list}`, "bold");
+      const line = await readLine(over.signal);
+      if (line === undefined) break;
+      const chosen = choices.find(({ option, key }) => key === line || option.optionId === line);
+      if (!chosen) continue;
+      const { optionId } = chosen.option;
+      await connection.askAgents({ verb: "answer", session, permissionId, optionId }).catch((thrown) => {
+        if (!(thrown instanceof Fault)) throw thrown;
+        printer.note(messageOf(thrown), "yellow");
+      });
+      break;
+    }
+    open.delete(permissionId);
+  };
+
+  return {
+    told({ type, data }) {
+      const permissionId = String(data["permissionId"]);
+      if (type === "permission-resolved") {
+        if (open.has(permissionId)) printer.note("Answered", "dim");
+        open.get(permissionId)?.abort();
+      }
+      if (type !== "permission-requested" || data["policy"] !== "ask") return;
+      const options = PermissionOption.array().safeParse(data["options"]);
+      const { title } = (data["toolCall"] ?? {}) as { title?: unknown };
+      if (options.success) void ask(permissionId, String(title ?? "Allow this"), options.data);
+    },
+    end() {
+      for (const over of open.values()) over.abort();
+    },
+  };
+}
