@@ -10,8 +10,6 @@ export interface Source {
 
 export interface Journal {
   readonly lastSeq: number;
-  /** The first number that is still there. */
-  readonly firstSeq: number;
   append(type: string, data: Record<string, unknown>, source?: Source): SessionRecord;
   /** Records behind `after`, some at a time. */
   read(after: number, maxBytes: number): SessionRecord[];
@@ -46,7 +44,6 @@ export function openJournal(
 ): Journal {
   const marks: Mark[] = [];
   let recent: SessionRecord[] = [];
-  let firstSeq = 1;
   let lastSeq = 0;
 
   const mark = (seq: number, offset: number): void => {
@@ -57,7 +54,6 @@ export function openJournal(
   file.eachLine((line, offset) => {
     const record = parse(line);
     if (!record) return;
-    if (lastSeq === 0) firstSeq = record.seq;
     lastSeq = record.seq;
     mark(record.seq, offset);
     visit(record);
@@ -75,9 +71,6 @@ export function openJournal(
   return {
     get lastSeq() {
       return lastSeq;
-    },
-    get firstSeq() {
-      return firstSeq;
     },
     append(type, data, source) {
       const record: SessionRecord = { seq: lastSeq + 1, at: now(), type, data };

@@ -1,5 +1,5 @@
 // How does an agent come to life? Its command, the environment of whoever caused its start, and a client on its pipes.
-import type { Clock, Log, SpawnAgent } from "../platform/world.ts";
+import type { Clock, Files, Log, SpawnAgent } from "../platform/world.ts";
 import type { PermissionOutcome, PermissionParams } from "../protocol/acp.ts";
 import type { AgentInfo } from "../protocol/agents.ts";
 import { Fault } from "../protocol/fault.ts";
@@ -13,8 +13,10 @@ type Env = Readonly<Record<string, string>>;
 
 export interface LauncherDeps {
   clock: Clock;
+  files: Files;
   log: Log;
   newId(): string;
+  directory: string;
   definitions: readonly AgentDefinition[];
   spawn: SpawnAgent;
   which(command: string, path: string): boolean;
@@ -45,13 +47,24 @@ export function createLauncher(deps: LauncherDeps): Launcher {
   const commandOf = ({ commands }: AgentDefinition, { PATH = "" }: Env) =>
     commands.find(({ command }) => deps.which(command, PATH));
 
+  // Private, as everything here: it may hold the vendor's key. A restart by another host needs it too.
+  const envFile = (name: string): string => `${deps.directory}/${name}.env.json`;
+  const kept = (name: string): Record<string, string> => {
+    const text = deps.files.readPrivate(envFile(name));
+    return text === undefined ? {} : JSON.parse(text);
+  };
+
   return {
     definition,
     displayName: (name) => definitions.find((each) => each.name === name)?.displayName ?? name,
-    remember: (name, env) => void environments.set(name, environmentFor(definition(name), env)),
+    remember(name, env) {
+      const own = environmentFor(definition(name), env);
+      environments.set(name, own);
+      deps.files.replace(envFile(name), JSON.stringify(own));
+    },
     start(name) {
       const { displayName, install, ...rest } = definition(name);
-      const env = environments.get(name) ?? {};
+      const env = environments.get(name) ?? kept(name);
       const command = commandOf({ displayName, install, ...rest }, env);
       const missing = { kind: "missing", install } as const;
       if (!command) return missing;

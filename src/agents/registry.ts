@@ -1,4 +1,5 @@
 // Which sessions are there? Those in use, and those on the shelf, which come back when they are asked for.
+import type { PruneLimits } from "../core/prune.ts";
 import type { Clock, Files } from "../platform/world.ts";
 import { Fault } from "../protocol/fault.ts";
 import type { AcpClient } from "./acp-client.ts";
@@ -25,6 +26,7 @@ export interface Registry {
   obtain(name: string | undefined, agent: string, cwd: string): AgentSession;
   live(name: string): AgentSession | undefined;
   drop(name: string): void;
+  prune(limits: PruneLimits): { removed: string[]; bytes: number };
 }
 
 const LOST = {
@@ -62,6 +64,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
     of: (agent) => [...sessions.values()].filter(({ options }) => options.agent === agent),
     live: (name) => sessions.get(name),
     drop: (name) => void sessions.delete(name),
+    prune: (limits) => shelf.prune(limits, new Set(sessions.keys())),
     named(name) {
       const session = find(name);
       if (session) return session;

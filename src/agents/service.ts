@@ -1,5 +1,6 @@
 // Who brings agents, sessions and clients together? One service in the host; each request is a verb.
 import { createEmitter } from "../core/emitter.ts";
+import { RETENTION } from "../core/prune.ts";
 import type { Clock, Files, Log, SpawnAgent } from "../platform/world.ts";
 import type { AgentRequest, AgentSessionInfo, SessionRecord } from "../protocol/agents.ts";
 import { Fault, messageOf } from "../protocol/fault.ts";
@@ -77,6 +78,8 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     }
   });
 
+  registry.prune(RETENTION);
+
   const close = async (name: string): Promise<void> => {
     const session = registry.named(name);
     const { acpSessionId } = session;
@@ -128,6 +131,8 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
         return { status: manager.getStatus(request.agent) };
       case "agents":
         return launcher.infos(manager, request.env);
+      case "prune":
+        return registry.prune(request);
       case "sessions":
         return registry.all().map(infoOf);
       case "keep":

@@ -8,6 +8,7 @@ import { Fault, messageOf } from "../protocol/fault.ts";
 import { RpcFailure } from "../rpc/json-rpc.ts";
 import type { AcpClient } from "./acp-client.ts";
 import type { Journal, Source } from "./journal.ts";
+import { createScribe, type Scribe } from "./scribe.ts";
 import { createViewers, type Viewers } from "./viewers.ts";
 
 export interface Prompt {
@@ -52,6 +53,7 @@ export class AgentSession {
   readonly options: SessionOptions;
   readonly viewers: Viewers;
   readonly #deps: SessionDeps;
+  readonly #scribe: Scribe;
   readonly #queue: Prompt[] = [];
   readonly #known = new Set<string>();
   readonly #permissions = new Map<string, Asked>();
@@ -70,6 +72,7 @@ export class AgentSession {
     this.#deps = deps;
     this.#lastOutputAt = deps.clock.elapsed();
     this.viewers = createViewers(deps.journal);
+    this.#scribe = createScribe(deps.clock, deps.journal, this.viewers.wake);
   }
 
   get work(): Work {
@@ -95,8 +98,7 @@ export class AgentSession {
   }
 
   record(type: string, data: Record<string, unknown>, source?: Source): void {
-    this.#deps.journal.append(type, data, source);
-    this.viewers.wake();
+    this.#scribe.record(type, data, source);
   }
 
   /** Prompts of an earlier host. */
@@ -107,6 +109,7 @@ export class AgentSession {
   /** Under an id that is known already nothing is sent again. */
   prompt(prompt: Prompt): void {
     if (this.#known.has(prompt.promptId)) return;
+    this.#scribe.mustWrite();
     this.#known.add(prompt.promptId);
     this.#queue.push(prompt);
     const { promptId, text, policy, clientId } = prompt;
@@ -216,19 +219,24 @@ export class AgentSession {
       this.record("turn-started", { promptId: prompt.promptId });
       return await client.prompt(this.acpSessionId ?? "", [{ type: "text", text: prompt.text }]);
     } catch (thrown) {
-      return failed(thrown, this.options.displayName);
+      return failed(thrown, this.options);
     }
   }
 }
 
 /** Why a turn has no result, in the words and with the code that a client needs. */
-function failed(thrown: unknown, displayName: string): Record<string, unknown> {
+function failed(thrown: unknown, options: SessionOptions): Record<string, unknown> {
   if (thrown instanceof Fault && thrown.code === "AGENT_LOST") {
     return { stopReason: "lost", code: thrown.code, message: `${thrown.message}; the outcome is unknown` };
   }
   if (thrown instanceof RpcFailure && thrown.code === RPC.authRequired) {
-    return { stopReason: "error", code: "NOT_PERMITTED", message: `${displayName} needs a login: ${thrown.message}` };
+    return { stopReason: "error", code: "NOT_PERMITTED", message: needsLogin(options, thrown.message) };
   }
   const code = thrown instanceof Fault ? thrown.code : "AGENT_FAILED";
   return { stopReason: "error", code, message: messageOf(thrown) };
 }
+
+export const needsLogin = (
+  { displayName, agent }: Pick<SessionOptions, "displayName" | "agent">,
+  why: string,
+): string => `${displayName} needs a login (${why}); run: holdfast login ${agent}`;

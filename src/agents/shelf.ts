@@ -1,5 +1,6 @@
 // Where do sessions lie while nobody uses them? One journal each; a session is found again by its name.
 import { join } from "node:path";
+import { type PruneLimits, toPrune } from "../core/prune.ts";
 import type { Clock, Files } from "../platform/world.ts";
 import { SessionName, type SessionRecord } from "../protocol/agents.ts";
 import { type Journal, openJournal } from "./journal.ts";
@@ -18,6 +19,8 @@ export interface Shelf {
   create(name: string, agent: string, cwd: string): Journal;
   find(name: string): Shelved | undefined;
   names(): string[];
+  /** Removes what is too old, then the oldest while all together is too much. */
+  prune(limits: PruneLimits, inUse: ReadonlySet<string>): { removed: string[]; bytes: number };
 }
 
 const END = ".ndjson";
@@ -31,6 +34,15 @@ export function createShelf(clock: Clock, files: Files, directory: string): Shel
       .map((each) => each.slice(0, -END.length));
   return {
     names,
+    prune(limits, inUse) {
+      const found = names().flatMap((name) => {
+        const stats = files.stats(file(name));
+        return stats ? [{ name, ...stats }] : [];
+      });
+      const chosen = toPrune(found, limits, inUse, clock.now());
+      for (const { name } of chosen) files.remove(file(name));
+      return { removed: chosen.map(({ name }) => name), bytes: chosen.reduce((sum, { bytes }) => sum + bytes, 0) };
+    },
     create(name, agent, cwd) {
       files.directory(directory);
       const journal = openJournal(files.journal(file(name)), () => clock.iso());

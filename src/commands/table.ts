@@ -100,6 +100,11 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: "End a session; its name finds it again",
     load: async () => (await import("./close.ts")).close,
   },
+  prune: {
+    group: AGENTS,
+    summary: "Remove journals of sessions that nobody uses any more",
+    load: async () => (await import("./prune.ts")).prune,
+  },
   reconnect: {
     group: AGENTS,
     summary: "Start an agent again",

@@ -10,6 +10,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
@@ -104,6 +105,10 @@ export const systemFiles: Files = {
     rmSync(path, { force: true });
   },
   journal: openJournalFile,
+  stats(path) {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    return stat && { bytes: stat.size, modifiedAt: stat.mtimeMs };
+  },
   list(path) {
     try {
       return readdirSync(path);

@@ -102,6 +102,8 @@ export interface Files {
   /** Writes the file unless it exists, and returns what it holds: losers get the winner's text. */
   createOnce(path: string, text: string): string;
   remove(path: string): void;
+  /** Undefined when it is not there. */
+  stats(path: string): { bytes: number; modifiedAt: number } | undefined;
   /** The names in a directory; none when it is not there. */
   list(path: string): string[];
   journal(path: string): JournalFile;

@@ -37,6 +37,7 @@ export const AgentRequest = z.discriminatedUnion("verb", [
   z.object({ verb: z.literal("reconnect"), agent: name, env: z.record(z.string(), z.string()) }),
   z.object({ verb: z.literal("agents"), env: z.record(z.string(), z.string()) }),
   z.object({ verb: z.literal("sessions") }),
+  z.object({ verb: z.literal("prune"), maxAgeMs: z.number().nonnegative(), maxBytes: z.number().nonnegative() }),
 ]);
 export type AgentRequest = z.infer<typeof AgentRequest>;
 

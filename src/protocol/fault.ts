@@ -15,6 +15,7 @@ export const FAULTS = {
   VERSION_SKEW: { exit: 4, again: false },
   AGENT_NOT_FOUND: { exit: 3, again: false },
   AGENT_FAILED: { exit: 1, again: true },
+  DISK_FULL: { exit: 1, again: true },
   AGENT_LOST: { exit: 5, again: true },
   SESSION_DISCONNECTED: { exit: 5, again: true },
   TIMEOUT: { exit: 6, again: true },

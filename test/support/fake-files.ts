@@ -32,6 +32,7 @@ export function createFakeFiles(): FakeFiles {
       write(path, text);
       return text;
     },
+    stats: (path) => (texts.has(path) ? { bytes: texts.get(path)?.length ?? 0, modifiedAt: 0 } : undefined),
     remove: (path) => void texts.delete(path),
     journal(path) {
       const each = (from: number, tell: (line: string, offset: number) => boolean): void => {

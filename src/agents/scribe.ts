@@ -1,0 +1,63 @@
+// What if the disk is full? What was said waits, nobody is ended for it, and new prompts are told why they must wait.
+import type { Cancel, Clock } from "../platform/world.ts";
+import { Fault, messageOf } from "../protocol/fault.ts";
+import type { Journal, Source } from "./journal.ts";
+
+export interface Scribe {
+  record(type: string, data: Record<string, unknown>, source?: Source): void;
+  /** Throws while the journal cannot be written. */
+  mustWrite(): void;
+  end(): void;
+}
+
+interface Waiting {
+  type: string;
+  data: Record<string, unknown>;
+  source: Source | undefined;
+}
+
+const RETRY_MS = 1_000;
+const MAX_WAITING = 100_000;
+
+export function createScribe(clock: Clock, journal: Journal, written: () => void): Scribe {
+  const waiting: Waiting[] = [];
+  let lost = 0;
+  let trouble: string | undefined;
+  let cancel: Cancel = () => {};
+
+  const write = (): void => {
+    try {
+      let done = 0;
+      try {
+        for (const { type, data, source } of waiting) {
+          journal.append(type, data, source);
+          done++;
+        }
+      } finally {
+        waiting.splice(0, done);
+        if (done > 0) written();
+      }
+      if (lost > 0) journal.append("records-lost", { count: lost, message: "The disk was full for too long" });
+      lost = 0;
+      trouble = undefined;
+    } catch (thrown) {
+      trouble = messageOf(thrown);
+      cancel();
+      cancel = clock.after(RETRY_MS, write);
+    }
+  };
+
+  return {
+    record(type, data, source) {
+      if (waiting.length < MAX_WAITING) waiting.push({ type, data, source });
+      else lost++;
+      // Behind trouble the timer tries again: not each of a thousand updates.
+      if (trouble === undefined) write();
+    },
+    mustWrite() {
+      if (trouble === undefined) return;
+      throw new Fault("DISK_FULL", `The session's journal cannot be written: ${trouble}; make room and try again`);
+    },
+    end: () => cancel(),
+  };
+}
