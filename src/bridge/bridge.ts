@@ -3,7 +3,7 @@ import type { OwnSettings } from "../core/reign.ts";
 import { START_ROUNDS, takeoverAtStart } from "../core/takeover.ts";
 import type { World } from "../platform/world.ts";
 import type { HostMessage, SessionEvent } from "../protocol/client.ts";
-import { Fault, HostUnreachableError } from "../protocol/fault.ts";
+import { Fault, HostUnreachableError, messageOf } from "../protocol/fault.ts";
 import type { HostService } from "./ask-service.ts";
 import type { Client } from "./client-link.ts";
 import { type BridgeConnection, openConnection, type Reacher } from "./connection.ts";
@@ -118,12 +118,14 @@ function createReacher(world: World, options: BridgeOptions): Reacher {
     return joined;
   };
 
+  const bindFault = (error: unknown): Fault => {
+    if (error instanceof Fault) return error;
+    const message = `Cannot listen on 127.0.0.1:${port}: ${messageOf(error)}; choose another port with --port`;
+    return new Fault("PORT_HELD", message, { port }, { cause: error });
+  };
+
   const startFault = (end: TakeoverEnd): Error => {
-    if (end.state === "failed" && end.error instanceof Fault) return end.error;
-    if (end.state === "failed") {
-      const message = `Cannot listen on 127.0.0.1:${port}: ${end.code}; choose another port with --port`;
-      return new Fault("PORT_HELD", message, { port, code: end.code }, { cause: end.error });
-    }
+    if (end.state === "failed") return bindFault(end.error);
     const fault = lastJoin && hopeless(world, port, lastJoin);
     if (fault) return fault;
     if (end.state === "aborted") return new HostUnreachableError("127.0.0.1", port, "interrupted");
@@ -161,7 +163,7 @@ function createReacher(world: World, options: BridgeOptions): Reacher {
         return end === "promoted" ? hostLink() : joinedLink();
       } catch (thrown) {
         // Who stands in line goes on waiting after the error is told.
-        if (!(thrown instanceof HostUnreachableError)) throw thrown;
+        if (!(thrown instanceof HostUnreachableError)) throw bindFault(thrown);
         notice(thrown.message);
       }
     }

@@ -23,8 +23,14 @@ export interface Backoff {
 export const FOREIGN_BACKOFF: Backoff = { firstMs: 1_000, capMs: 30_000 };
 export const OUR_BACKOFF: Backoff = { firstMs: 50, capMs: 2_000 };
 
-const SEARCH_MS = [0, 50, 100, 200, 400] as const;
+/** Moments from the beginning of the search. */
+const SEARCH_AT_MS = [0, 50, 100, 200, 400] as const;
 const SEARCH_ON_MS = 2_000;
+
+const searchMs = (poll: number): number => {
+  const at = SEARCH_AT_MS[poll];
+  return at === undefined ? SEARCH_ON_MS : at - (SEARCH_AT_MS[poll - 1] ?? 0);
+};
 
 export const backoffMs = (attempt: number, backoff: Backoff): number =>
   Math.min(backoff.firstMs * 2 ** attempt, backoff.capMs);
@@ -33,7 +39,7 @@ const search = (attempt: number, poll: number): PluginLife => ({
   state: "searching",
   attempt,
   poll,
-  ms: SEARCH_MS[poll] ?? SEARCH_ON_MS,
+  ms: searchMs(poll),
 });
 
 const retry = (attempt: number, backoff: Backoff): PluginLife => ({

@@ -19,6 +19,7 @@ export type TurnedAway = { kind: "unproven" } | { kind: "refused"; why: string }
 export type PluginConnected = { kind: "welcomed"; link: PluginLink } | { kind: "lost" } | TurnedAway;
 
 const CONNECT_MS = 5_000;
+const CLOSE_MS = 1_000;
 const HEARTBEAT_MS = 15_000;
 const NOT_ACTIONS = new Set(["welcome", "error", "challengeResult"]);
 
@@ -85,7 +86,12 @@ function attach(
       },
       lost: lost.promise,
       push: send,
-      end: () => socket.close(1000, "plugin leaves"),
+      end() {
+        socket.close(1000, "plugin leaves");
+        // A host that hangs never answers the close.
+        cancelBeat();
+        cancelBeat = clock.after(CLOSE_MS, () => socket.cut());
+      },
     };
     resolve({ kind: "welcomed", link });
   };

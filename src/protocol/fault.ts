@@ -51,7 +51,9 @@ export class SessionDisconnectedError extends Fault {
   constructor(sessionId: string, why = "its host or plugin went away", options?: ErrorOptions) {
     super(
       "SESSION_DISCONNECTED",
-      `Session "${sessionId}" is disconnected: ${why}; get a new one with waitForSession()`,
+      sessionId === ""
+        ? `The connection to the host was lost: ${why}`
+        : `Session "${sessionId}" is disconnected: ${why}; get a new one with waitForSession()`,
       { sessionId },
       options,
     );
