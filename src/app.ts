@@ -9,7 +9,7 @@ import { createState } from "./bridge/state.ts";
 import type { Context, HoldfastCommand } from "./commands/context.ts";
 import { COMMANDS } from "./commands/table.ts";
 import { readLine } from "./platform/ask.ts";
-import { startChild } from "./platform/child.ts";
+import { runInTerminal, startChild } from "./platform/child.ts";
 import { systemClock } from "./platform/clock.ts";
 import { createNoteLog } from "./platform/log.ts";
 import { selfCommand, startDetached } from "./platform/self.ts";
@@ -88,6 +88,7 @@ async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics
     ...basics,
     state,
     startSelf: (words, options) => startChild([...selfCommand(), ...words], options),
+    runInTerminal,
     temporaryDirectory() {
       const made = mkdtempSync(join(tmpdir(), "holdfast-"));
       directories.push(made);
@@ -95,7 +96,7 @@ async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics
     },
     startBackgroundHost,
     absolute: (path) => resolve(path),
-    readStdin,
+    readStdin: () => readStdin(signal),
     readLine,
     get isInteractive() {
       const { stdinIsTty, stderrIsTty } = createTerminal({ env });

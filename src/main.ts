@@ -29,7 +29,7 @@ async function main(words: readonly string[]): Promise<void> {
   // Registered before any port is bound. The first one ends gracefully, the second one now.
   for (const signal of SIGNALS) {
     process.on(signal, () => {
-      if (interrupt.signal.aborted && !ended) process.exit(130);
+      if (interrupt.signal.aborted) process.exit(ended ? process.exitCode : 130);
       interrupt.abort(signal);
     });
   }

@@ -108,11 +108,15 @@ export class AgentManager {
     return slot;
   }
 
-  #move(name: string, slot: Slot, outcome: AgentOutcome): void {
-    const before = statusOf(slot.life);
+  #tell(cliType: string, status: AgentStatus): void {
+    this.#emitter.emit("agent:status", { cliType, status });
+  }
+
+  /** `told` is what the outside believes now. */
+  #move(name: string, slot: Slot, outcome: AgentOutcome, told = statusOf(slot.life)): void {
     slot.life = nextAgentLife(slot.life, outcome);
     const status = statusOf(slot.life);
-    if (status !== before) this.#emitter.emit("agent:status", { cliType: name, status });
+    if (status !== told) this.#tell(name, status);
     if (slot.life.state === "waiting") {
       slot.cancelWait = this.#deps.clock.after(slot.life.ms, () => {
         this.#start(name, slot, { kind: "waited" }).catch(() => undefined);
@@ -170,9 +174,9 @@ export class AgentManager {
     slot.current = undefined;
     // What it left behind would hold the pipes, or the sessions.
     slot.ending = endProcess(this.#deps.clock, dead.process);
-    this.#emitter.emit("agent:status", { cliType: name, status: "disconnected" });
+    this.#tell(name, "disconnected");
     this.#emitter.emit("agent:exited", { cliType: name, client: dead.client, exit });
-    this.#move(name, slot, { kind: "exited", now: this.#deps.clock.elapsed() });
+    this.#move(name, slot, { kind: "exited", now: this.#deps.clock.elapsed() }, "disconnected");
   }
 
   #end(slot: Slot, { process, client }: Started, reason: Error): Promise<void> {

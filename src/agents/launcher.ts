@@ -32,6 +32,8 @@ export interface Launcher {
   /** Kept for restarts, until the next start that somebody causes. */
   remember(name: string, env: Env): void;
   infos(manager: AgentManager, env: Env): AgentInfo[];
+  /** The agent's own program with other arguments, for its terminal login. */
+  command(name: string, args: readonly string[]): { command: string; args: string[] };
 }
 
 export function createLauncher(deps: LauncherDeps): Launcher {
@@ -88,6 +90,10 @@ export function createLauncher(deps: LauncherDeps): Launcher {
         notice: (message) => log.warn(message),
       });
       return { kind: "started", process, client };
+    },
+    command(name, args) {
+      const found = commandOf(definition(name), environments.get(name) ?? kept(name));
+      return { command: found?.command ?? "", args: [...args] };
     },
     infos: (manager, env) =>
       definitions.map((each): AgentInfo => {

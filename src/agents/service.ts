@@ -8,6 +8,7 @@ import type { AcpClient } from "./acp-client.ts";
 import { type AgentEvents, AgentManager } from "./agent-manager.ts";
 import type { AgentDefinition } from "./definitions.ts";
 import { createLauncher } from "./launcher.ts";
+import { login } from "./login.ts";
 import { canClose, createOpener } from "./opener.ts";
 import { createRegistry } from "./registry.ts";
 import type { AgentSession } from "./session.ts";
@@ -129,6 +130,11 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
         remember(request.agent, request.env);
         await manager.reconnect(request.agent);
         return { status: manager.getStatus(request.agent) };
+      case "login": {
+        remember(request.agent, request.env);
+        const answer = await login(await manager.ensureAgent(request.agent), request.agent, request.method);
+        return answer.kind === "terminal" ? { ...answer, ...launcher.command(request.agent, answer.args) } : answer;
+      }
       case "agents":
         return launcher.infos(manager, request.env);
       case "prune":

@@ -75,6 +75,11 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: "Known agents: installed or not, running or not",
     load: async () => (await import("./agents.ts")).agents,
   },
+  login: {
+    group: AGENTS,
+    summary: "Log in to an agent, by the way it offers",
+    load: async () => (await import("./login.ts")).login,
+  },
   prompt: {
     group: AGENTS,
     summary: "Send a prompt to an agent and stream its answer",

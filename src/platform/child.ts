@@ -29,3 +29,6 @@ export function startChild(command: readonly string[], options: ChildOptions): C
     exited: read.then(() => child.exited),
   };
 }
+
+export const runInTerminal = (command: readonly string[], env: Readonly<Record<string, string>>): Promise<number> =>
+  Bun.spawn([...command], { env: { ...process.env, ...env }, stdio: ["inherit", "inherit", "inherit"] }).exited;

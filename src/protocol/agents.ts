@@ -35,11 +35,31 @@ export const AgentRequest = z.discriminatedUnion("verb", [
   z.object({ verb: z.literal("keep"), session, forMs: z.number().nonnegative().nullable() }),
   z.object({ verb: z.literal("close"), session }),
   z.object({ verb: z.literal("reconnect"), agent: name, env: z.record(z.string(), z.string()) }),
+  z.object({
+    verb: z.literal("login"),
+    agent: name,
+    method: z.string().optional(),
+    env: z.record(z.string(), z.string()),
+  }),
   z.object({ verb: z.literal("agents"), env: z.record(z.string(), z.string()) }),
   z.object({ verb: z.literal("sessions") }),
   z.object({ verb: z.literal("prune"), maxAgeMs: z.number().nonnegative(), maxBytes: z.number().nonnegative() }),
 ]);
 export type AgentRequest = z.infer<typeof AgentRequest>;
+
+export const LoginAnswer = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("none") }),
+  z.object({ kind: z.literal("done"), method: z.string() }),
+  /** To be run by whoever sits at a terminal. */
+  z.object({
+    kind: z.literal("terminal"),
+    method: z.string(),
+    command: z.string().optional(),
+    args: z.array(z.string()),
+    env: z.record(z.string(), z.string()),
+  }),
+]);
+export type LoginAnswer = z.infer<typeof LoginAnswer>;
 
 export const AgentSessionInfo = z.looseObject({
   kind: z.literal("agent"),

@@ -1,0 +1,38 @@
+// holdfast login: log in to an agent, by the way it offers.
+import { z } from "zod";
+import { LoginAnswer } from "../protocol/agents.ts";
+import { Fault } from "../protocol/fault.ts";
+import { duration } from "../surface/command.ts";
+import { askOnce } from "./agent-session.ts";
+import { holdfastCommand } from "./context.ts";
+
+export const login = holdfastCommand({
+  name: "login",
+  args: z.object({
+    agent: z.string().describe("The agent, as holdfast agents lists it"),
+    method: z.string().optional().describe("One of the ways it offers (default: its first)"),
+    timeout: duration().prefault("5m").describe("How long the whole command may take"),
+  }),
+  positionals: ["agent"],
+  examples: [{ line: "holdfast login demo", says: "The embedded agent needs none, and says so" }],
+  details: "Exit code 7 when the login fails.",
+  async run({ agent, method, port, timeout }, context) {
+    const { printer } = context;
+    const waiting = printer.progress(`Waiting for the login to ${agent}`);
+    const request = {
+      verb: "login" as const,
+      agent,
+      env: context.plainEnv,
+      ...(method === undefined ? {} : { method }),
+    };
+    const answer = LoginAnswer.parse(await askOnce(context, port, timeout, request).finally(waiting.done));
+    if (answer.kind === "terminal") {
+      const { command = "", args, env, method: id } = answer;
+      const code = await context.runInTerminal([command, ...args], env);
+      if (code !== 0) throw new Fault("NOT_PERMITTED", `The login by "${id}" ended with code ${code}`, { agent });
+    }
+    printer.json({ agent, login: answer.kind });
+    printer.line(answer.kind === "none" ? `${agent} needs no login` : `Logged in to ${agent}`);
+    return 0;
+  },
+});
