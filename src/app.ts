@@ -9,7 +9,7 @@ import { createState } from "./bridge/state.ts";
 import type { Context, HoldfastCommand } from "./commands/context.ts";
 import { COMMANDS } from "./commands/table.ts";
 import { readLine } from "./platform/ask.ts";
-import { runInTerminal, startChild } from "./platform/child.ts";
+import { isRunning, runInTerminal, startChild } from "./platform/child.ts";
 import { systemClock } from "./platform/clock.ts";
 import { createNoteLog } from "./platform/log.ts";
 import { selfCommand, startDetached } from "./platform/self.ts";
@@ -89,6 +89,7 @@ async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics
     state,
     startSelf: (words, options) => startChild([...selfCommand(), ...words], options),
     runInTerminal,
+    isRunning,
     temporaryDirectory() {
       const made = mkdtempSync(join(tmpdir(), "holdfast-"));
       directories.push(made);

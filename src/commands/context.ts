@@ -31,6 +31,7 @@ export interface Context {
   writeFile(path: string, bytes: Uint8Array): Promise<void>;
   /** Starts this same program with other words. */
   startSelf(words: readonly string[], options: ChildOptions): Child;
+  isRunning(pid: number): boolean;
   /** With the person's terminal; its exit code. */
   runInTerminal(command: readonly string[], env: Readonly<Record<string, string>>): Promise<number>;
   /** Removed when the command ends. */

@@ -8,6 +8,7 @@ import { Fault, SessionDisconnectedError } from "../protocol/fault.ts";
 import { Context as PluginContext } from "../protocol/plugin.ts";
 import { duration } from "../surface/command.ts";
 import type { Context } from "./context.ts";
+import { within } from "./time-limit.ts";
 
 const WAIT = "30 s";
 
@@ -52,7 +53,8 @@ export async function useSession(context: Context, args: SessionArgs, action: Ac
   const deadline = clock.elapsed() + (args.timeout ?? SESSION_WAIT_MS + timeoutMs);
   const leftMs = () => Math.max(0, deadline - clock.elapsed());
   const actionMs = () => (args.timeout === undefined ? timeoutMs : Math.max(1, leftMs()));
-  const connection = await openAsCommand(context, args);
+  const opening = openAsCommand(context, args);
+  const connection = await (args.timeout === undefined ? opening : within(context, args.timeout, opening));
   const find = async (wanted: Wanted = args): Promise<BridgeSession> => {
     const waitMs = Math.min(leftMs(), SESSION_WAIT_MS);
     const waiting = context.printer.progress("Waiting for a plugin session; start one with: holdfast plugin js");

@@ -5,6 +5,8 @@ import { HostUnreachableError } from "../protocol/fault.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { timeLimitArg, within } from "./time-limit.ts";
 
+const POLL_MS = 10;
+
 export const stop = holdfastCommand({
   name: "stop",
   args: z.object({ timeout: timeLimitArg }),
@@ -30,6 +32,8 @@ async function stopHost(context: Context, port: number): Promise<number> {
   const working = printer.progress("Waiting for the host to leave");
   const { pid } = await connection.stopHost();
   const nextPid = await next;
+  // It handed on its port; it is gone when its agents are.
+  while (context.isRunning(pid)) await context.world.clock.sleep(POLL_MS);
   working.done();
   printer.json({ stopped: pid, next: nextPid });
   printer.line(nextPid === null ? `Host ${pid} stopped` : `Host ${pid} stopped; ${nextPid} took over`);

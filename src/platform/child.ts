@@ -32,3 +32,12 @@ export function startChild(command: readonly string[], options: ChildOptions): C
 
 export const runInTerminal = (command: readonly string[], env: Readonly<Record<string, string>>): Promise<number> =>
   Bun.spawn([...command], { env: { ...process.env, ...env }, stdio: ["inherit", "inherit", "inherit"] }).exited;
+
+export function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (thrown) {
+    // It is there, and somebody else's.
+    return (thrown as { code?: string }).code === "EPERM";
+  }
+}

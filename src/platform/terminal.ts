@@ -106,18 +106,18 @@ export function createTerminal({ stdinFd = 0, stdoutFd = 1, stderrFd = 2, env, o
 }
 
 /** All of it. On the signal the read itself is given up: left open it would keep the process alive. */
-export async function readStdin(signal: AbortSignal): Promise<string> {
+export async function readStdin(signal?: AbortSignal): Promise<string> {
   const reader = Bun.stdin.stream().getReader();
   const decoder = new TextDecoder();
   let text = "";
   const giveUp = () => void reader.cancel();
-  signal.addEventListener("abort", giveUp, { once: true });
+  signal?.addEventListener("abort", giveUp, { once: true });
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
     text += decoder.decode(next.value, { stream: true });
   }
-  signal.removeEventListener("abort", giveUp);
+  signal?.removeEventListener("abort", giveUp);
   // Half a script must not be taken for a whole one.
-  signal.throwIfAborted();
+  signal?.throwIfAborted();
   return text + decoder.decode();
 }
 

@@ -193,7 +193,12 @@ test("[PL4] Lua's empty table arrives as [] and is handed on as {}", async () =>
   const plugin = await openPlugin(running);
   client.send(envelope("sync", "session-1", "syncActions", { actions: {} }));
   plugin.send(answerTo(await plugin.next("syncActions"), "syncActionsResult", []));
-  expect((await client.next("host-response"))["result"]).toMatchObject({ type: "syncActionsResult", payload: {} });
+  expect((await client.next("host-response"))["result"]).toEqual({
+    type: "syncActionsResult",
+    sessionId: "session-1",
+    requestId: "action-sync",
+    payload: {},
+  });
   plugin.send({ type: "heartbeat", sessionId: "session-1", payload: [] });
   await plugin.settled();
   expect(plugin.seen).toHaveLength(1);

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { handlesSignals } from "./leftovers.ts";
 import { staged } from "./support.ts";
 import { until } from "./until.ts";
 
@@ -11,28 +12,36 @@ test(
   "[CM5] [CM3] SIGINT, SIGTERM and SIGHUP end a waiting command with 130, without a word on stdout",
   staged(async (stage) => {
     const host = await stage.serve();
-    await stage.plugin("one", "--deadline", "2s");
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    const interrupt = async (signal: NodeJS.Signals): Promise<void> => {
+      await stage.plugin(signal, "--deadline", "10s");
       const mark = join(stage.directory, signal);
-      const exec = stage.spawn(["exec", `await Bun.write("${mark}", ""); await Bun.sleep(600_000)`]);
+      const script = `await Bun.write("${mark}", ""); await Bun.sleep(600_000)`;
+      const exec = stage.spawn(["exec", script, "--instance", signal]);
       await until("the script's begin", () => existsSync(mark));
       const missing = stage.spawn(["state", "--instance", "missing"]);
       await host.event("client-connected", ({ pid }) => pid === missing.pid);
       const reading = stage.spawn(["exec", "-"]);
+      reading.write("half a script");
+      await until("its own signals", () => handlesSignals(reading.pid));
       const watching = stage.spawn(["sessions", "--watch"]);
       await watching.outSays(/connected/);
       for (const proc of [exec, missing, reading, watching]) {
+        const since = performance.now();
         expect(await proc.end(signal)).toEqual({ code: 130, signal: null });
+        // By itself, and not by the limit that cuts off what hangs on.
+        expect(performance.now() - since).toBeLessThan(1_900);
       }
       for (const proc of [exec, missing, reading]) expect(proc.stdout).toBe("");
-    }
-    expect(await stage.run(["exec", "6 * 7"])).toMatchObject({ code: 0, stdout: "42\n" });
+    };
+    await Promise.all((["SIGINT", "SIGTERM", "SIGHUP"] as const).map(interrupt));
+    await stage.plugin("one");
+    expect(await stage.run(["exec", "6 * 7", "--instance", "one"])).toMatchObject({ code: 0, stdout: "42\n" });
   }),
   60_000,
 );
 
 test(
-  "[CM5] a closed pipe ends quietly: logs --follow | head -1, and everything that streams",
+  "[CM5] a closed pipe ends quietly: logs --follow | head -1, in text and in JSON",
   staged(async (stage) => {
     await stage.serve();
     await stage.plugin("one");
@@ -42,9 +51,6 @@ test(
       expect(piped.stderr).toBe("");
       expect(piped.stdout).toMatch(/^.*tick \d+.*\n0 0\n$/);
     }
-    const status = await stage.shell('holdfast status --watch | head -1; echo "${PIPESTATUS[@]}"');
-    expect(status).toMatchObject({ code: 0, stderr: "" });
-    expect(status.stdout).toMatch(/^Host \d+ on port .*\n0 0\n$/);
   }),
   60_000,
 );

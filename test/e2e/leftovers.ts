@@ -27,6 +27,12 @@ export const taggedProcesses = (tag: string): Tagged[] =>
     .filter((pid) => read(`/proc/${pid}/environ`).split("\0").includes(tag))
     .map((pid) => ({ pid, command: commandLine(pid) }));
 
+/** Whether it takes SIGINT into its own hands already: before that the system ends it. */
+export function handlesSignals(pid: number): boolean {
+  const caught = /^SigCgt:\s*([0-9a-f]+)$/m.exec(read(`/proc/${pid}/status`))?.[1];
+  return (BigInt(`0x${caught ?? "0"}`) & 0b10n) !== 0n;
+}
+
 const LISTEN = "0A";
 
 /** Local addresses, as the kernel writes them, that somebody listens on. */
