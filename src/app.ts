@@ -6,16 +6,19 @@ import { join, resolve } from "node:path";
 import { openBridge } from "./bridge/bridge.ts";
 import type { BridgeConnection } from "./bridge/connection.ts";
 import { createState } from "./bridge/state.ts";
+import { configFile, readConfig } from "./commands/config-file.ts";
 import type { Context, HoldfastCommand } from "./commands/context.ts";
 import { COMMANDS } from "./commands/table.ts";
 import { readLine } from "./platform/ask.ts";
 import { isRunning, runInTerminal, startChild } from "./platform/child.ts";
 import { systemClock } from "./platform/clock.ts";
+import { readText } from "./platform/files.ts";
 import { createNoteLog } from "./platform/log.ts";
 import { selfCommand, startDetached } from "./platform/self.ts";
 import { createStreamOut } from "./platform/stream-out.ts";
 import { createSystemWorld, type Env, stateDirectory } from "./platform/system.ts";
 import { createTerminal, readStdin } from "./platform/terminal.ts";
+import type { Config } from "./protocol/config.ts";
 import { Fault } from "./protocol/fault.ts";
 import type { Format } from "./surface/command.ts";
 import { exitCodeOf } from "./surface/exit-codes.ts";
@@ -83,7 +86,12 @@ async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics
   const state = createState(world, stateDirectory(env));
   const opened: BridgeConnection[] = [];
   const directories: string[] = [];
-  const startBackgroundHost = (port: number) => startDetached(["background-host", "--port", String(port)]);
+  const startBackgroundHost = (port: number) => {
+    // A wrong config is said here, where somebody reads it, and not in a log file.
+    void context.config;
+    startDetached(["background-host", "--port", String(port)]);
+  };
+  let config: Config | undefined;
   const context: Context = {
     ...basics,
     state,
@@ -96,6 +104,11 @@ async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics
       return made;
     },
     startBackgroundHost,
+    get config() {
+      const path = configFile(env);
+      config ??= readConfig(path, readText(path));
+      return config;
+    },
     absolute: (path) => resolve(path),
     readStdin: () => readStdin(signal),
     readLine,
@@ -107,10 +120,15 @@ async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics
     readFile: (path) => readFile(path, "utf8"),
     writeFile: (path, bytes) => writeFile(path, bytes),
     async open({ log = world.log, ...options }) {
-      const listener = { notice: (message: string) => printer.note(message, "yellow"), ...options.listener };
+      const stopAsked = () =>
+        interrupted.reject(new Fault("REFUSED", "This was the host, and a client asked it to stop"));
+      const notice = (message: string) => printer.note(message, "yellow");
+      const listener = { notice, stopAsked, ...options.listener };
       // Only who may host needs what a host offers.
       const service =
-        options.mode === "command" ? undefined : (await import("./agents.ts")).agentService({ ...world, log }, state);
+        options.mode === "command"
+          ? undefined
+          : (await import("./agents.ts")).agentService({ ...world, log }, state, context.config);
       const connection = await openBridge(
         { ...world, log },
         { state, signal, ...(service ? { service } : {}), ...options, listener },

@@ -29,7 +29,8 @@ async function main(words: readonly string[]): Promise<void> {
   // Registered before any port is bound. The first one ends gracefully, the second one now.
   for (const signal of SIGNALS) {
     process.on(signal, () => {
-      if (interrupt.signal.aborted) process.exit(ended ? process.exitCode : 130);
+      // A closed terminal can be told twice, by the shell and by the system: that is not somebody in a hurry.
+      if (interrupt.signal.aborted && signal !== "SIGHUP") process.exit(ended ? process.exitCode : 130);
       interrupt.abort(signal);
     });
   }

@@ -19,9 +19,9 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   agents: [...SERVICE, "node:path"],
   surface: ["protocol", "platform/world", "zod", "node:zlib"],
   // A command is a straight line from its arguments to a service, so it may know them; they never know it.
-  commands: ["protocol", "core", "surface", "bridge", "plugin", "agents", "rpc", "platform", "zod"],
+  commands: ["protocol", "core", "surface", "bridge", "plugin", "agents", "rpc", "platform", "zod", "node:path"],
   "app.ts": ["protocol", "platform", "bridge", "commands", "surface", "agents.ts", "node:"],
-  "agents.ts": ["agents", "bridge", "platform"],
+  "agents.ts": ["agents", "bridge", "platform", "protocol"],
   "library.ts": ["protocol", "platform", "bridge"],
   "main.ts": ["app.ts", "commands/table", "surface/overview", "protocol", "node:fs"],
 };

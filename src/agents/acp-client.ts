@@ -7,10 +7,11 @@ import {
   type PermissionOutcome,
   PermissionParams,
   PromptResult,
+  RPC,
   UpdateParams,
 } from "../protocol/acp.ts";
 import { VERSION } from "../protocol/version.ts";
-import { createRpcPeer, type RpcPeer } from "../rpc/json-rpc.ts";
+import { createRpcPeer, RpcFailure, type RpcPeer } from "../rpc/json-rpc.ts";
 
 export interface AcpEvents {
   /** Any update, at any time, also of sessions that nobody knows yet. */
@@ -138,7 +139,9 @@ export class AcpClient {
   }
 
   async #permission(params: unknown, requestId: string): Promise<unknown> {
-    return { outcome: await this.#events.permission(PermissionParams.parse(params), requestId) };
+    const asked = PermissionParams.safeParse(params);
+    if (!asked.success) throw new RpcFailure({ code: RPC.invalidParams, message: "Invalid params" });
+    return { outcome: await this.#events.permission(asked.data, requestId) };
   }
 
   #told(method: string, params: unknown): void {

@@ -32,6 +32,10 @@ interface Slot {
   starting: Promise<AcpClient> | undefined;
   cancelWait: Cancel;
   ending: Promise<void>;
+  /** Fails the start that is under way. */
+  giveUp(): void;
+  /** Of the last process, dead or alive. */
+  stderr(): readonly string[];
 }
 
 const DETAIL_LINES = 10;
@@ -57,7 +61,7 @@ export class AgentManager {
   }
 
   stderr(name: string): readonly string[] {
-    return this.#slot(name).current?.process.stderr() ?? [];
+    return this.#slot(name).stderr();
   }
 
   pid(name: string): number | undefined {
@@ -65,25 +69,29 @@ export class AgentManager {
   }
 
   ensureAgent(name: string): Promise<AcpClient> {
-    if (this.#over) return Promise.reject(new Fault("REFUSED", "The host is shutting down and starts no agents"));
+    if (this.#over) return Promise.reject(shuttingDown());
     const slot = this.#slot(name);
     if (slot.current && slot.life.state === "connected") return Promise.resolve(slot.current.client);
     return slot.starting ?? this.#start(name, slot, { kind: "wanted" });
   }
 
   async reconnect(name: string): Promise<void> {
+    if (this.#over) throw shuttingDown();
     const slot = this.#slot(name);
-    const { current } = slot;
+    const { current, starting } = slot;
     slot.current = undefined;
-    if (current) await this.#end(slot, current, new Error("Reconnecting"));
-    await this.#start(name, slot, { kind: "reconnect" });
+    if (current) void this.#end(slot, current, new Error("Reconnecting"));
+    // The start that is under way is a fresh one already: a second would be a second process.
+    if (starting) this.#move(name, slot, { kind: "reconnect" });
+    await (starting ?? this.#start(name, slot, { kind: "reconnect" }));
   }
 
   /** Ends one agent's process; the next `ensureAgent` starts it again. */
   async stop(name: string): Promise<void> {
     const slot = this.#slot(name);
-    slot.cancelWait();
+    slot.giveUp();
     await slot.starting?.catch(() => undefined);
+    slot.cancelWait();
     const { current } = slot;
     slot.current = undefined;
     this.#move(name, slot, { kind: "stopped" });
@@ -103,6 +111,8 @@ export class AgentManager {
       starting: undefined,
       cancelWait: () => {},
       ending: Promise.resolve(),
+      giveUp: () => {},
+      stderr: () => [],
     };
     this.#slots.set(name, slot);
     return slot;
@@ -134,23 +144,20 @@ export class AgentManager {
   }
 
   async #connect(name: string, slot: Slot): Promise<AcpClient> {
-    // The last process is gone before the next one begins: two of them could hold the same session.
-    await slot.ending;
     const display = this.#deps.displayName(name);
-    const started = this.#deps.start(name);
-    if (started.kind === "missing") {
-      throw this.#failed(
-        name,
-        slot,
-        `Could not start ${display}. Check that it's installed.`,
-        `Install it with: ${started.install}`,
-      );
-    }
+    const stopped = new Fault("REFUSED", `${display} was stopped`, { agent: name });
+    const { promise: givenUp, reject } = Promise.withResolvers<never>();
+    slot.giveUp = () => reject(stopped);
+    // The last process is gone before the next one begins: two of them could hold the same session.
+    await Promise.race([slot.ending, givenUp]);
+    const started = this.#spawn(name, slot, display);
     const { process, client } = started;
+    slot.stderr = process.stderr;
     try {
-      await Promise.race([client.initialize(), died(process)]);
+      await Promise.race([client.initialize(), died(process), givenUp]);
     } catch (thrown) {
       void this.#end(slot, started, new Error("The handshake failed"));
+      if (thrown === stopped) throw thrown;
       const detail = [messageOf(thrown), ...process.stderr().slice(-DETAIL_LINES)].join("\n");
       throw this.#failed(name, slot, `Could not connect to ${display}`, detail);
     }
@@ -159,6 +166,18 @@ export class AgentManager {
     void process.exited.then((exit) => this.#exited(name, slot, started, exit));
     this.#emitter.emit("agent:connected", { cliType: name, client });
     return client;
+  }
+
+  #spawn(name: string, slot: Slot, display: string): Started {
+    const message = `Could not start ${display}. Check that it's installed.`;
+    let started: ReturnType<AgentManagerDeps["start"]>;
+    try {
+      started = this.#deps.start(name);
+    } catch (thrown) {
+      throw this.#failed(name, slot, message, messageOf(thrown));
+    }
+    if (started.kind === "started") return started;
+    throw this.#failed(name, slot, message, `Install it with: ${started.install}`);
   }
 
   #failed(name: string, slot: Slot, message: string, detail: string): Fault {
@@ -170,13 +189,15 @@ export class AgentManager {
   #exited(name: string, slot: Slot, dead: Started, exit: AgentExit): void {
     const how = exit.signal ? `signal ${exit.signal}` : `code ${exit.code}`;
     dead.client.end(new Fault("AGENT_LOST", `${this.#deps.displayName(name)} exited with ${how}`, { agent: name }));
-    if (slot.current !== dead) return;
-    slot.current = undefined;
-    // What it left behind would hold the pipes, or the sessions.
-    slot.ending = endProcess(this.#deps.clock, dead.process);
-    this.#tell(name, "disconnected");
+    const unasked = slot.current === dead;
+    if (unasked) {
+      slot.current = undefined;
+      // What it left behind would hold the pipes, or the sessions.
+      slot.ending = endProcess(this.#deps.clock, dead.process);
+      this.#tell(name, "disconnected");
+    }
     this.#emitter.emit("agent:exited", { cliType: name, client: dead.client, exit });
-    this.#move(name, slot, { kind: "exited", now: this.#deps.clock.elapsed() }, "disconnected");
+    if (unasked) this.#move(name, slot, { kind: "exited", now: this.#deps.clock.elapsed() }, "disconnected");
   }
 
   #end(slot: Slot, { process, client }: Started, reason: Error): Promise<void> {
@@ -184,6 +205,8 @@ export class AgentManager {
     return slot.ending;
   }
 }
+
+const shuttingDown = (): Fault => new Fault("REFUSED", "The host is shutting down and starts no agents");
 
 const died = (process: AgentProcess): Promise<never> =>
   process.exited.then(({ code, signal }) => {

@@ -1,5 +1,7 @@
 // Which agents are there, and what does each need? Only these commands ever run, never one from the wire.
 
+import type { AgentConfig } from "../protocol/config.ts";
+
 export interface AgentDefinition {
   name: string;
   displayName: string;
@@ -72,6 +74,25 @@ export const BUILT_IN: readonly AgentDefinition[] = [
     install: "npm install -g opencode-ai",
   }),
 ];
+
+export const configured = (name: string, config: AgentConfig): AgentDefinition => ({
+  name,
+  displayName: config.displayName ?? name,
+  commands: [{ command: config.command, args: config.args }],
+  environment: [...COMMON, ...PROXIES, ...CERTIFICATES, ...config.environment],
+  env: config.env,
+  install: config.install ?? `put "${config.command}" on your PATH`,
+});
+
+/** Those of the config first: they may replace a built-in of the same name. */
+export const allDefinitions = (
+  config: Readonly<Record<string, AgentConfig>>,
+  more: readonly AgentDefinition[],
+): AgentDefinition[] => {
+  const own = Object.entries(config).map(([name, each]) => configured(name, each));
+  const names = new Set(own.map(({ name }) => name));
+  return [...[...BUILT_IN, ...more].filter(({ name }) => !names.has(name)), ...own];
+};
 
 const matches = (pattern: string, name: string): boolean =>
   pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : pattern === name;

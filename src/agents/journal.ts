@@ -16,8 +16,9 @@ export interface Journal {
   close(): void;
 }
 
-/** The newest records are kept as they are: whoever is up to date never reads the file. */
+/** The newest records are kept as they are, twice so many at most: whoever is up to date never reads the file. */
 const RECENT_RECORDS = 512;
+const RECENT_CHARACTERS = 512 * 1024;
 
 /** One mark per so many bytes: enough to find a number quickly, little enough to keep. */
 const MARK_BYTES = 64 * 1024;
@@ -43,12 +44,23 @@ export function openJournal(
   visit: (record: SessionRecord) => void = () => {},
 ): Journal {
   const marks: Mark[] = [];
-  let recent: SessionRecord[] = [];
+  /** Without a gap up to the last record. */
+  let [older, recent]: [SessionRecord[], SessionRecord[]] = [[], []];
+  let characters = 0;
   let lastSeq = 0;
 
   const mark = (seq: number, offset: number): void => {
     const last = marks.at(-1);
     if (!last || offset - last.offset >= MARK_BYTES) marks.push({ seq, offset });
+  };
+
+  const keep = (record: SessionRecord, size: number): void => {
+    if (recent.length >= RECENT_RECORDS || characters + size > RECENT_CHARACTERS) {
+      [older, recent, characters] = [recent, [], 0];
+    }
+    if (size > RECENT_CHARACTERS) [older, recent] = [[], []];
+    else recent.push(record);
+    characters += size;
   };
 
   file.eachLine((line, offset) => {
@@ -74,22 +86,25 @@ export function openJournal(
     },
     append(type, data, source) {
       const record: SessionRecord = { seq: lastSeq + 1, at: now(), type, data };
-      const offset = file.append(JSON.stringify(source ? { ...record, source } : record));
+      const line = JSON.stringify(source ? { ...record, source } : record);
+      const offset = file.append(line);
       // Only what is on disk has a number.
       lastSeq = record.seq;
       mark(record.seq, offset);
-      recent.push(record);
-      if (recent.length >= 2 * RECENT_RECORDS) recent = recent.slice(-RECENT_RECORDS);
+      keep(record, line.length);
       return record;
     },
     read(after, maxBytes) {
       if (after >= lastSeq) return [];
-      const [newest] = recent;
-      if (newest && newest.seq <= after + 1) return recent.slice(after + 1 - newest.seq);
+      for (const kept of [recent, older]) {
+        const [first] = kept;
+        if (first && first.seq <= after + 1) return kept.slice(after + 1 - first.seq);
+      }
       const records: SessionRecord[] = [];
       file.readLines(startFor(after + 1), maxBytes, (line) => {
         const record = parse(line);
-        if (record && record.seq > after) records.push(record);
+        // The source is the host's own affair: live or from the file, a record is told the same.
+        if (record && record.seq > after) records.push({ ...record, source: undefined });
         return records.length > 0;
       });
       return records;

@@ -11,10 +11,14 @@ export interface RegistryDeps {
   clock: Clock;
   files: Files;
   newId(): string;
+  /** Waking milliseconds. */
+  now(): number;
   directory: string;
   displayName(agent: string): string;
   ready(session: AgentSession): Promise<AcpClient>;
   changed(session: AgentSession): void;
+  /** A session came into use. */
+  entered(session: AgentSession): void;
 }
 
 export interface Registry {
@@ -42,9 +46,10 @@ export function createRegistry(deps: RegistryDeps): Registry {
   const sessions = new Map<string, AgentSession>();
 
   const enter = (options: SessionOptions, journal: Journal): AgentSession => {
-    const { ready, changed } = deps;
-    const session = new AgentSession(options, { clock, journal, ready, changed });
+    const { now, ready, changed, entered } = deps;
+    const session = new AgentSession(options, { clock, now, journal, ready, changed });
     sessions.set(options.name, session);
+    entered(session);
     return session;
   };
 

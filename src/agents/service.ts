@@ -3,10 +3,12 @@ import { createEmitter } from "../core/emitter.ts";
 import { RETENTION } from "../core/prune.ts";
 import type { Clock, Files, Log, SpawnAgent } from "../platform/world.ts";
 import type { AgentRequest, AgentSessionInfo, SessionRecord } from "../protocol/agents.ts";
-import { Fault, messageOf } from "../protocol/fault.ts";
+import { messageOf } from "../protocol/fault.ts";
+import type { IdleLimits } from "../protocol/settings.ts";
 import type { AcpClient } from "./acp-client.ts";
 import { type AgentEvents, AgentManager } from "./agent-manager.ts";
 import type { AgentDefinition } from "./definitions.ts";
+import { createIdleWatch } from "./idle-watch.ts";
 import { createLauncher } from "./launcher.ts";
 import { login } from "./login.ts";
 import { canClose, createOpener } from "./opener.ts";
@@ -27,6 +29,9 @@ export interface AgentServiceDeps {
   definitions: readonly AgentDefinition[];
   spawn: SpawnAgent;
   which(command: string, path: string): boolean;
+  idleLimits(): IdleLimits;
+  /** `company` may be another. */
+  companyChanged(): void;
 }
 
 export interface AgentService {
@@ -34,8 +39,12 @@ export interface AgentService {
   acknowledged(clientId: string, session: string, seq: number): void;
   left(clientId: string): void;
   infos(): AgentSessionInfo[];
+  /** How many agents are attached to, working or kept. */
+  company(): number;
   end(): Promise<void>;
 }
+
+const PRUNE_AFTER_MS = 10_000;
 
 export function createAgentService(deps: AgentServiceDeps): AgentService {
   const { log } = deps;
@@ -63,7 +72,32 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
   const opener = createOpener();
   const ready = async (session: AgentSession): Promise<AcpClient> =>
     await opener.open(await manager.ensureAgent(session.options.agent), session);
-  const registry = createRegistry({ ...deps, displayName, ready, changed() {} });
+  const leaveAgent = async (session: AgentSession): Promise<void> => {
+    const giveUp = session.stop();
+    const client = opener.clientOf(session);
+    const { acpSessionId } = session;
+    if (client && acpSessionId && canClose(client)) {
+      // Forgotten before it is closed: a prompt that comes now opens it again, behind the close.
+      opener.lost(session, client);
+      await client.closeSession(acpSessionId).catch(() => undefined);
+    }
+    giveUp();
+  };
+  const watch = createIdleWatch({
+    ...deps,
+    limits: deps.idleLimits,
+    changed: deps.companyChanged,
+    sessions: () => registry.all(),
+    isRunning: (agent) => manager.current(agent) !== undefined,
+    isOpen(session) {
+      const client = opener.clientOf(session);
+      return client !== undefined && client === manager.current(session.options.agent);
+    },
+    leaveAgent,
+    stopAgent: (agent) => manager.stop(agent),
+  });
+  const { now, changed } = watch;
+  const registry = createRegistry({ ...deps, displayName, ready, now, changed, entered: watch.unwatched });
 
   emitter.on("agent:exited", ({ cliType, client, exit }) => {
     for (const session of registry.of(cliType)) {
@@ -73,26 +107,30 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     }
   });
   emitter.on("agent:connected", ({ cliType, client }) => {
+    watch.agentStarted(cliType);
     for (const session of registry.of(cliType)) {
-      if (session.acpSessionId === undefined) continue;
+      if (session.acpSessionId === undefined || watch.isStopped(session)) continue;
       opener.open(client, session).catch((thrown) => log.warn(`Not restored: ${messageOf(thrown)}`));
     }
   });
 
-  registry.prune(RETENTION);
+  // Later: whoever takes over has more urgent things to do.
+  const cancelPrune = deps.clock.after(PRUNE_AFTER_MS, () => registry.prune(RETENTION));
 
   const close = async (name: string): Promise<void> => {
     const session = registry.named(name);
-    const { acpSessionId } = session;
-    session.cancel();
-    const client = opener.clientOf(session);
-    if (client && acpSessionId && canClose(client)) await client.closeSession(acpSessionId).catch(() => undefined);
+    await leaveAgent(session);
     session.record("session-closed", {});
     registry.drop(name);
+    watch.closed(session);
   };
 
-  const infoOf = (session: AgentSession): AgentSessionInfo =>
-    session.info({ verdict: "kept", reason: "", dueInMs: null });
+  const infoOf = (session: AgentSession): AgentSessionInfo => session.info(watch.info(session));
+  const detach = (session: AgentSession, clientId: string): boolean => {
+    const detached = session.viewers.detach(clientId);
+    if (detached) watch.unwatched(session);
+    return detached;
+  };
   const remember = (agent: string, env: Readonly<Record<string, string>>): void => {
     launcher.definition(agent);
     if (!manager.current(agent)) launcher.remember(agent, env);
@@ -107,15 +145,17 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
         const session = registry.obtain(request.session, agent, cwd);
         const after = session.lastSeq;
         session.prompt({ promptId, text, policy, clientId });
+        watch.prompted(session, promptId, request.detach);
         return { session: session.options.name, after };
       }
       case "attach": {
         const session = registry.named(request.session);
         session.viewers.attach(clientId, request.after, (events) => client.events(request.session, events));
+        watch.attached(session);
         return infoOf(session);
       }
       case "detach":
-        return { detached: registry.named(request.session).viewers.detach(clientId) };
+        return { detached: detach(registry.named(request.session), clientId) };
       case "cancel":
         return { cancelled: registry.named(request.session).cancel() };
       case "withdraw":
@@ -141,8 +181,11 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
         return registry.prune(request);
       case "sessions":
         return registry.all().map(infoOf);
-      case "keep":
-        throw new Fault("REFUSED", "Pins come with the idle guards");
+      case "keep": {
+        const session = registry.named(request.session);
+        watch.keep(session, request.forMs);
+        return infoOf(session);
+      }
     }
   };
 
@@ -150,9 +193,14 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     asked,
     acknowledged: (clientId, name, seq) => registry.live(name)?.viewers.acknowledged(clientId, seq),
     left(clientId) {
-      for (const session of registry.all()) session.viewers.detach(clientId);
+      for (const session of registry.all()) detach(session, clientId);
     },
     infos: () => registry.all().map(infoOf),
-    end: () => manager.shutdownAll(),
+    company: watch.company,
+    end() {
+      cancelPrune();
+      watch.end();
+      return manager.shutdownAll();
+    },
   };
 }

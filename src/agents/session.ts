@@ -1,14 +1,14 @@
 // What is a conversation with an agent? Prompts one after the other, a journal of all that was said, any number of viewers.
+import type { IdleState } from "../core/idle-guards.ts";
 import { decidePermission } from "../core/permission.ts";
 import type { Clock } from "../platform/world.ts";
 import type { PermissionOutcome, PermissionParams } from "../protocol/acp.ts";
-import { RPC } from "../protocol/acp.ts";
 import type { AgentSessionInfo, Policy } from "../protocol/agents.ts";
-import { Fault, messageOf } from "../protocol/fault.ts";
-import { RpcFailure } from "../rpc/json-rpc.ts";
+import { Fault } from "../protocol/fault.ts";
 import type { AcpClient } from "./acp-client.ts";
 import type { Journal, Source } from "./journal.ts";
 import { createScribe, type Scribe } from "./scribe.ts";
+import { turnFailure } from "./turn-failure.ts";
 import { createViewers, type Viewers } from "./viewers.ts";
 
 export interface Prompt {
@@ -28,6 +28,8 @@ export interface SessionOptions {
 
 export interface SessionDeps {
   clock: Clock;
+  /** Waking milliseconds. */
+  now(): number;
   journal: Journal;
   /** The agent with this session open in it. */
   ready(session: AgentSession): Promise<AcpClient>;
@@ -39,12 +41,8 @@ interface Asked {
   settle(outcome: PermissionOutcome): void;
 }
 
-export interface Work {
+export interface Work extends Omit<IdleState, "pin"> {
   turn: "idle" | "running" | "waiting";
-  queued: number;
-  turnStartedAt: number;
-  lastOutputAt: number;
-  openToolCalls: number;
 }
 
 const OPEN_STATES: ReadonlySet<unknown> = new Set(["pending", "in_progress"]);
@@ -55,6 +53,7 @@ export class AgentSession {
   readonly #deps: SessionDeps;
   readonly #scribe: Scribe;
   readonly #queue: Prompt[] = [];
+  readonly #written = new Set<Prompt>();
   readonly #known = new Set<string>();
   readonly #permissions = new Map<string, Asked>();
   readonly #toolCalls = new Set<string>();
@@ -63,6 +62,7 @@ export class AgentSession {
   #running: Prompt | undefined;
   #client: AcpClient | undefined;
   #cancelled = false;
+  #giveUp: () => void = () => {};
   #suppressed = false;
   #turnStartedAt = 0;
   #lastOutputAt: number;
@@ -70,7 +70,7 @@ export class AgentSession {
   constructor(options: SessionOptions, deps: SessionDeps) {
     this.options = options;
     this.#deps = deps;
-    this.#lastOutputAt = deps.clock.elapsed();
+    this.#lastOutputAt = deps.now();
     this.viewers = createViewers(deps.journal);
     this.#scribe = createScribe(deps.clock, deps.journal, this.viewers.wake);
   }
@@ -80,6 +80,8 @@ export class AgentSession {
     return {
       turn: waiting ? "waiting" : this.#running ? "running" : "idle",
       queued: this.#queue.length,
+      outstanding: this.#written.size,
+      permissions: this.#permissions.size,
       turnStartedAt: this.#turnStartedAt,
       lastOutputAt: this.#lastOutputAt,
       openToolCalls: this.#toolCalls.size,
@@ -126,12 +128,28 @@ export class AgentSession {
   }
 
   cancel(): boolean {
-    if (!this.#running) return false;
+    if (!this.#running && this.#toolCalls.size === 0) return false;
     this.#cancelled = true;
     if (this.acpSessionId) this.#client?.cancel(this.acpSessionId);
     for (const permissionId of [...this.#permissions.keys()])
       this.#settle(permissionId, { outcome: "cancelled" }, "cancel");
     return true;
+  }
+
+  isOpen(promptId: string): boolean {
+    return this.#running?.promptId === promptId || this.#queue.some((prompt) => prompt.promptId === promptId);
+  }
+
+  /** Takes back all that was asked; the answer gives up a turn that goes on nevertheless. */
+  stop(): () => void {
+    const running = this.#running;
+    for (const { promptId } of [...this.#queue]) this.withdraw(promptId);
+    this.cancel();
+    return () => {
+      if (this.#running !== running) return;
+      this.#toolCalls.clear();
+      this.#giveUp();
+    };
   }
 
   answer(permissionId: string, optionId: string, by: string): void {
@@ -151,8 +169,8 @@ export class AgentSession {
   }
 
   updated(update: Record<string, unknown>, source?: Source): void {
+    this.#lastOutputAt = this.#deps.now();
     if (this.#suppressed) return;
-    this.#lastOutputAt = this.#deps.clock.elapsed();
     const { toolCallId, status } = update;
     if (typeof toolCallId === "string") {
       if (OPEN_STATES.has(status)) this.#toolCalls.add(toolCallId);
@@ -162,7 +180,7 @@ export class AgentSession {
   }
 
   permission(params: PermissionParams, permissionId: string): Promise<PermissionOutcome> {
-    this.#lastOutputAt = this.#deps.clock.elapsed();
+    this.#lastOutputAt = this.#deps.now();
     const policy = this.#running?.policy ?? "deny";
     const decision = decidePermission(policy, params.toolCall.kind, params.options);
     const { toolCall, options } = params;
@@ -191,6 +209,8 @@ export class AgentSession {
   #settle(permissionId: string, outcome: PermissionOutcome, by: string): void {
     const asked = this.#permissions.get(permissionId);
     this.#permissions.delete(permissionId);
+    // Its silence while it waited for a person was no silence of its own.
+    this.#lastOutputAt = this.#deps.now();
     asked?.settle(outcome);
     this.record("permission-resolved", { permissionId, ...outcome, by });
     this.#deps.changed(this);
@@ -202,9 +222,10 @@ export class AgentSession {
     if (!prompt) return this.#deps.changed(this);
     this.#running = prompt;
     this.#cancelled = false;
-    this.#turnStartedAt = this.#deps.clock.elapsed();
-    this.#deps.changed(this);
-    const end = await this.#turn(prompt);
+    const givenUp = Promise.withResolvers<Record<string, unknown>>();
+    this.#giveUp = () => givenUp.resolve({ stopReason: "cancelled" });
+    const end = await Promise.race([this.#turn(prompt), givenUp.promise]);
+    this.#written.delete(prompt);
     this.#running = undefined;
     this.record("turn-ended", { promptId: prompt.promptId, ...end });
     void this.#pump();
@@ -213,30 +234,16 @@ export class AgentSession {
   async #turn(prompt: Prompt): Promise<Record<string, unknown>> {
     try {
       const client = await this.#deps.ready(this);
-      if (this.#cancelled) return { stopReason: "cancelled" };
+      if (this.#cancelled || this.#running !== prompt) return { stopReason: "cancelled" };
       this.#client = client;
       this.suppress(false);
       this.record("turn-started", { promptId: prompt.promptId });
+      this.#written.add(prompt);
+      this.#turnStartedAt = this.#deps.now();
+      this.#deps.changed(this);
       return await client.prompt(this.acpSessionId ?? "", [{ type: "text", text: prompt.text }]);
     } catch (thrown) {
-      return failed(thrown, this.options);
+      return turnFailure(thrown, this.options);
     }
   }
 }
-
-/** Why a turn has no result, in the words and with the code that a client needs. */
-function failed(thrown: unknown, options: SessionOptions): Record<string, unknown> {
-  if (thrown instanceof Fault && thrown.code === "AGENT_LOST") {
-    return { stopReason: "lost", code: thrown.code, message: `${thrown.message}; the outcome is unknown` };
-  }
-  if (thrown instanceof RpcFailure && thrown.code === RPC.authRequired) {
-    return { stopReason: "error", code: "NOT_PERMITTED", message: needsLogin(options, thrown.message) };
-  }
-  const code = thrown instanceof Fault ? thrown.code : "AGENT_FAILED";
-  return { stopReason: "error", code, message: messageOf(thrown) };
-}
-
-export const needsLogin = (
-  { displayName, agent }: Pick<SessionOptions, "displayName" | "agent">,
-  why: string,
-): string => `${displayName} needs a login (${why}); run: holdfast login ${agent}`;

@@ -1,6 +1,7 @@
 // How does a client's request reach what else the host offers, and how does the answer come back?
 import type { AgentRequest, SessionRecord } from "../protocol/agents.ts";
 import { Fault, messageOf } from "../protocol/fault.ts";
+import type { IdleLimits } from "../protocol/settings.ts";
 import type { Client } from "./client-link.ts";
 
 /** What else a host offers to its clients: agents. */
@@ -8,6 +9,14 @@ export interface HostService {
   asked(client: ServiceClient, request: AgentRequest): Promise<unknown>;
   acknowledged(clientId: string, session: string, seq: number): void;
   left(clientId: string): void;
+  /** How many of its things a host must not leave alone. */
+  company?(): number;
+}
+
+/** What such a service must know of its host. */
+export interface ServiceNeeds {
+  idleLimits(): IdleLimits;
+  companyChanged(): void;
 }
 
 export interface ServiceClient {

@@ -4,7 +4,7 @@ import { START_ROUNDS, takeoverAtStart } from "../core/takeover.ts";
 import type { World } from "../platform/world.ts";
 import type { HostMessage, SessionEvent } from "../protocol/client.ts";
 import { Fault, HostUnreachableError, messageOf } from "../protocol/fault.ts";
-import type { HostService } from "./ask-service.ts";
+import type { HostService, ServiceNeeds } from "./ask-service.ts";
 import type { Client } from "./client-link.ts";
 import { type BridgeConnection, openConnection, type Reacher } from "./connection.ts";
 import { HandOffManager, type HandOffState, type LineOutcome, runTakeover, type TakeoverEnd } from "./hand-off.ts";
@@ -45,7 +45,7 @@ export interface BridgeOptions {
   startHost?: (() => void) | undefined;
   listener?: BridgeListener;
   /** What else this process offers as host; made when it becomes one. */
-  service?: (port: number) => EndingService;
+  service?: (port: number, needs: ServiceNeeds) => EndingService;
   signal?: AbortSignal;
 }
 

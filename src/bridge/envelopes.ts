@@ -32,6 +32,7 @@ export function createEnvelopes({ table, relay, subscriptions, clients, newId }:
       session,
       { type: "host-envelope", requestId: action.requestId, targetSessionId: sessionId, action },
       answer,
+      { unlimited: true },
     );
   };
 
@@ -51,11 +52,10 @@ export function createEnvelopes({ table, relay, subscriptions, clients, newId }:
         return answer(errorResult(targetSessionId, "SESSION_DISCONNECTED", why, action.requestId));
       }
       if (action.type === "subscribe") {
-        const events = eventsOf(action.payload);
         // Before the plugin knows: its first push may come ahead of its answer.
-        subscriptions.add(targetSessionId, client.clientId, events);
+        const fresh = subscriptions.add(targetSessionId, client.clientId, eventsOf(action.payload));
         return relay.forward(session, envelope, (result) => {
-          if (result.type === "error") subscriptions.remove(targetSessionId, client.clientId, events);
+          if (result.type === "error") subscriptions.remove(targetSessionId, client.clientId, fresh);
           answer(result);
         });
       }

@@ -25,7 +25,8 @@ export interface HostOptions {
   /** True for a host that took over from another. */
   failover: boolean;
   logFile: string | null;
-  service?: HostService | undefined;
+  /** Asked for when a client needs it: it is made when the port is ours. */
+  service?(): HostService | undefined;
 }
 
 export interface HostEvents {
@@ -117,9 +118,9 @@ export function startHost(world: HostWorld, options: HostOptions, events: HostEv
       case "host-envelope":
         return envelopes.handle(client, message, closing);
       case "agent-request":
-        return void askService(options.service, client, requestId, message.request);
+        return void askService(options.service?.(), client, requestId, message.request);
       case "agent-ack":
-        return options.service?.acknowledged(client.clientId, message.session, message.seq);
+        return options.service?.()?.acknowledged(client.clientId, message.session, message.seq);
     }
   };
 
@@ -163,7 +164,7 @@ export function startHost(world: HostWorld, options: HostOptions, events: HostEv
         if (!client) return;
         roster.leave(client);
         envelopes.clientLeft(client);
-        options.service?.left(client.clientId);
+        options.service?.()?.left(client.clientId);
         events.clientLeft(client);
       },
     });
@@ -178,7 +179,9 @@ export function startHost(world: HostWorld, options: HostOptions, events: HostEv
     attachClient,
     attachPlugin,
   });
-  const binding = { answer, frameBytes: limits.frameBytes, waitingBytes: limits.waitingBytes };
+  const threw = (thrown: unknown): void =>
+    log.warn("A frame could not be handled", { why: thrown instanceof Error ? (thrown.stack ?? "") : String(thrown) });
+  const binding = { answer, threw, frameBytes: limits.frameBytes, waitingBytes: limits.waitingBytes };
   const bound = net.bind({ ...binding, address: "127.0.0.1", port: options.port });
   if (bound.kind !== "bound") return bound;
   const { listener } = bound;
@@ -214,7 +217,7 @@ export function startHost(world: HostWorld, options: HostOptions, events: HostEv
       end() {
         roster.leave(client);
         envelopes.clientLeft(client);
-        options.service?.left(client.clientId);
+        options.service?.()?.left(client.clientId);
       },
     };
   };

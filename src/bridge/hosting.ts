@@ -37,8 +37,7 @@ export function createHosting(world: World, options: Options, notice: (message: 
         idleEnd?.touch();
         tell?.(item);
       };
-    service ??= options.service?.(port);
-    const hostOptions = { port, token: state.token(), settings, background, failover, logFile, service };
+    const hostOptions = { port, token: state.token(), settings, background, failover, logFile, service: () => service };
     return startHost(world, hostOptions, {
       session: touched(listener.session),
       clientEntered: touched(listener.clientEntered),
@@ -63,6 +62,10 @@ export function createHosting(world: World, options: Options, notice: (message: 
         const made = started.host;
         try {
           if (isNew) state.keepSettings(made.port, settings);
+          service = options.service?.(made.port, {
+            idleLimits: () => settings.idle,
+            companyChanged: () => idleEnd?.touch(),
+          });
         } catch (thrown) {
           made.forceClose();
           throw thrown;
@@ -72,7 +75,7 @@ export function createHosting(world: World, options: Options, notice: (message: 
           idleEnd = endWhenIdle(
             world.clock,
             settings.idle,
-            () => made,
+            () => ({ clients: made.clients, sessions: made.sessions, agents: service?.company?.() ?? 0 }),
             () => listener.idle?.(),
           );
         }
@@ -88,6 +91,8 @@ export function createHosting(world: World, options: Options, notice: (message: 
     },
     async leave() {
       idleEnd?.cancel();
+      // Or the clients that leave now would wind it up again, and its timer would keep the process alive.
+      idleEnd = undefined;
       await host?.shutdown();
       await service?.end();
     },

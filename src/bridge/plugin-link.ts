@@ -40,12 +40,14 @@ export interface PluginLink extends SocketEvents {
 const REGISTER_MS = 10_000;
 const REPLACE_PING_MS = 2_000;
 const FRAMES_WHILE_DECIDING = 64;
+const BYTES_WHILE_DECIDING = 16 * 1024 * 1024;
 
 export function createPluginLink(socket: Socket, deps: PluginLinkDeps): PluginLink {
   const { clock, newId } = deps.world;
   const prover = createHostProver(deps.world, deps.token);
   const pongs: (() => void)[] = [];
   let deciding: string[] | undefined;
+  let decidingBytes = 0;
   let ended = false;
 
   const cancelRegister: Cancel = clock.after(REGISTER_MS, () => {
@@ -171,7 +173,8 @@ export function createPluginLink(socket: Socket, deps: PluginLinkDeps): PluginLi
       deps.heard();
       if (link.session?.info.stale) deps.table.update(link.session, { ...link.session.info, stale: false });
       if (deciding) {
-        if (deciding.length < FRAMES_WHILE_DECIDING) deciding.push(text);
+        decidingBytes += text.length;
+        if (deciding.length < FRAMES_WHILE_DECIDING && decidingBytes <= BYTES_WHILE_DECIDING) deciding.push(text);
         else deps.malformed();
         return;
       }

@@ -16,7 +16,13 @@ interface Relayed {
 
 export interface Relay {
   readonly inFlight: number;
-  forward(session: PluginSession, envelope: HostEnvelope, answer: (result: Result) => void): void;
+  /** `unlimited`: the host's own questions are not refused for the many of others. */
+  forward(
+    session: PluginSession,
+    envelope: HostEnvelope,
+    answer: (result: Result) => void,
+    options?: { unlimited: boolean },
+  ): void;
   /** Takes a plugin's message if it answers something asked; false if nobody asked. */
   settle(session: PluginSession, requestId: string, message: Frame): boolean;
   /** The plugin is gone: everything asked of it ends now. */
@@ -74,7 +80,7 @@ export function createRelay({ clock, newId }: Pick<World, "clock" | "newId">, re
     get inFlight() {
       return relayed.size;
     },
-    forward(session, { action, timeoutMs }, answer) {
+    forward(session, { action, timeoutMs }, answer, { unlimited } = { unlimited: false }) {
       const { sessionId } = session.info;
       const refuse = (code: FaultCode, message: string) =>
         answer(errorResult(sessionId, code, message, action.requestId));
@@ -88,7 +94,7 @@ export function createRelay({ clock, newId }: Pick<World, "clock" | "newId">, re
         session.send({ ...action, sessionId: session.wireId });
         return answer({ type: "sent", sessionId, payload: {} });
       }
-      if (session.pending >= requestsPerSession) {
+      if (session.pending >= requestsPerSession && !unlimited) {
         const message = `Session "${sessionId}" has ${requestsPerSession} requests pending; wait for some to end`;
         return refuse("TOO_MANY_REQUESTS", message);
       }

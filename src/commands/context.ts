@@ -3,6 +3,7 @@ import type { BridgeOptions } from "../bridge/bridge.ts";
 import type { BridgeConnection } from "../bridge/connection.ts";
 import type { State } from "../bridge/state.ts";
 import type { Child, ChildOptions, Log, World } from "../platform/world.ts";
+import type { Config } from "../protocol/config.ts";
 import { type AnyCommand, command } from "../surface/command.ts";
 import type { Env } from "../surface/flags.ts";
 import type { Printer } from "../surface/print.ts";
@@ -29,6 +30,8 @@ export interface Context {
   plainEnv: Readonly<Record<string, string>>;
   readFile(path: string): Promise<string>;
   writeFile(path: string, bytes: Uint8Array): Promise<void>;
+  /** Read and checked when first asked for. */
+  readonly config: Config;
   /** Starts this same program with other words. */
   startSelf(words: readonly string[], options: ChildOptions): Child;
   isRunning(pid: number): boolean;

@@ -1,5 +1,6 @@
-// What did the caller say himself of a host's settings? Flags win over the environment.
+// What did the caller say himself of a host's settings? Flags win over the environment, that over the config file.
 import type { OwnSettings } from "../core/reign.ts";
+import type { Config } from "../protocol/config.ts";
 import { Fault } from "../protocol/fault.ts";
 import { type Auth, IdleLimits } from "../protocol/settings.ts";
 import type { Env } from "../surface/flags.ts";
@@ -11,9 +12,9 @@ const IDLE_VARIABLES = {
   staleOutputMs: "STALE_OUTPUT_MS",
 } as const satisfies Record<keyof IdleLimits, string>;
 
-function idleFrom(env: Env): IdleLimits | undefined {
+function idleFrom(env: Env, config: Config): IdleLimits | undefined {
   const said = Object.entries(IDLE_VARIABLES).flatMap(([key, variable]) => {
-    const value = env[variable];
+    const value = env[variable] ?? config[variable]?.toString();
     if (value === undefined) return [];
     if (!/^\d{1,15}$/.test(value)) {
       const message = `${variable} in the environment is "${value}"; give a whole number of milliseconds, 0 or more`;
@@ -31,8 +32,10 @@ interface Flags {
 
 const TOKEN_BYTES = 8;
 
-export function ownSettings({ env, world }: Pick<Context, "env" | "world">, flags: Flags = {}): OwnSettings {
-  const idle = idleFrom(env);
+type Said = Pick<Context, "env" | "world" | "config">;
+
+export function ownSettings({ env, world, config }: Said, flags: Flags = {}): OwnSettings {
+  const idle = idleFrom(env, config);
   // In the environment a secret is not seen by `ps`.
   const pluginToken =
     flags.pluginToken === true ? (env["HOLDFAST_PLUGIN_TOKEN"] ?? world.secrets.nonce()) : flags.pluginToken;

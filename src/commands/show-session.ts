@@ -8,18 +8,20 @@ const textOf = ({ content }: Update): string => (content?.type === "text" ? Stri
 
 const marks: Readonly<Record<string, string>> = { completed: "done", failed: "failed", in_progress: "…", pending: "…" };
 
-/** `own` is a prompt that the person in front of us wrote just now. */
+/** `own` is the prompt that the person in front of us wrote just now: other turns of the session are not the answer to it. */
 export function createSessionView(printer: Printer, own?: string): (record: SessionRecord) => void {
   const titles = new Map<string, string>();
+  let wanted = own === undefined;
   return (record) => {
     const { seq, from, at, type, data } = record;
     printer.event(type, data, { seq, ...(from === undefined ? {} : { from }), at });
     if (printer.format === "json") return;
-    if (type === "update") return update(data["update"] as Update);
-    if (type === "prompt" && data["promptId"] !== own) printer.note(`> ${data["text"]}`, "cyan");
+    if (type === "update") return wanted ? update(data["update"] as Update) : undefined;
+    if (own !== undefined && type === "turn-started") wanted = data["promptId"] === own;
+    if (own === undefined && type === "prompt") printer.note(`> ${data["text"]}`, "cyan");
     if (type === "turn-ended" && data["message"] && data["promptId"] !== own)
       printer.note(String(data["message"]), "red");
-    if (type === "idle-stopped") printer.note(`Stopped for idleness: ${data["reason"]}`, "yellow");
+    if (type === "idle-stopped") printer.note(`Stopped for idleness at ${data["at"]}: ${data["reason"]}`, "yellow");
     if (type === "agent-exited" || type === "context-lost") printer.note(String(data["message"]), "yellow");
     if (type === "restored") printer.note("The session was restored", "dim");
   };

@@ -1,5 +1,6 @@
 // May this be stopped now? The cap comes before the guards, and no guard passes it.
 import type { IdleLimits } from "../protocol/settings.ts";
+import { span } from "./span.ts";
 
 export type IdleAction =
   | { action: "kill"; reason: string }
@@ -18,30 +19,73 @@ export interface IdleGuard<State> {
   shouldKeepAlive(state: State, now: number): Verdict;
 }
 
+/** What earlier checks left for this one. */
+export interface IdleHistory {
+  /** The guards that kept it last time, by name. */
+  keptBy?: readonly string[];
+  /** The guards that threw last time, and since when they do. */
+  failingSince?: Readonly<Record<string, number>>;
+}
+
+/** What this check leaves for the next one. */
+export interface IdleNotes {
+  kept?(guard: string): void;
+  failed?(guard: string, thrown: unknown): void;
+}
+
 export const IDLE_RECHECK_MS = 30_000;
+/** So long a guard that throws counts as one that keeps. */
+export const UNKNOWN_MS = 5 * 60_000;
+
+/** To the cap and past it: at exactly the cap nothing is stopped. */
+const pastCapMs = ({ maxIdleMs }: IdleLimits, idleMs: number): number =>
+  maxIdleMs > 0 ? maxIdleMs - idleMs + 1 : Number.POSITIVE_INFINITY;
+
+export const firstCheckMs = (limits: IdleLimits): number => Math.min(limits.idleTimeoutMs, pastCapMs(limits, 0));
 
 export function checkIdle<State>(
   idleStart: number,
   guardWasDeferred: boolean,
   guards: readonly IdleGuard<State>[],
-  state: State,
+  state: State & IdleHistory,
   limits: IdleLimits,
   now: number,
+  notes: IdleNotes = {},
 ): IdleAction {
   const idleMs = now - idleStart;
-  const capped = limits.maxIdleMs > 0;
-  if (capped && idleMs > limits.maxIdleMs)
-    return { action: "kill", reason: `idle for more than ${limits.maxIdleMs} ms` };
-  const clip = (ms: number): number => (capped ? Math.min(ms, limits.maxIdleMs - idleMs + 1) : ms);
-  const verdicts = guards.map((guard) => guard.shouldKeepAlive(state, now));
-  const keeping = verdicts.filter((verdict) => verdict.keep);
-  const reason = (from: readonly Verdict[]): string => from.flatMap((verdict) => verdict.reason ?? []).join("; ");
+  const leftMs = pastCapMs(limits, idleMs);
+  if (leftMs < 1)
+    return { action: "kill", reason: `idle for more than ${span(limits.maxIdleMs)}, the longest allowed` };
+  const ask = (guard: IdleGuard<State>): Verdict => {
+    try {
+      const verdict = guard.shouldKeepAlive(state, now);
+      if (verdict.keep) notes.kept?.(guard.name);
+      return verdict;
+    } catch (thrown) {
+      notes.failed?.(guard.name, thrown);
+      const failingMs = now - (state.failingSince?.[guard.name] ?? now);
+      const keep = failingMs <= UNKNOWN_MS;
+      if (keep) notes.kept?.(guard.name);
+      return { keep, reason: `unknown: the guard "${guard.name}" failed` };
+    }
+  };
+  const verdicts = guards.map(ask);
+  const keeping = verdicts.filter(({ keep }) => keep);
+  const declining = verdicts.filter(({ keep }) => !keep);
+  const tell = (...first: string[]): string =>
+    [...first, ...[...keeping, ...declining].flatMap(({ reason }) => reason ?? [])].join("; ");
   if (keeping.length > 0) {
-    const delayMs = Math.min(...keeping.map((verdict) => verdict.recheckMs ?? IDLE_RECHECK_MS));
-    return { action: "recheck", delayMs: clip(delayMs), guardDeferred: true, reason: reason(keeping) };
+    const delayMs = Math.min(...keeping.map(({ recheckMs }) => recheckMs ?? IDLE_RECHECK_MS), leftMs);
+    return { action: "recheck", delayMs, guardDeferred: true, reason: tell() };
   }
-  if (guardWasDeferred && !verdicts.some((verdict) => verdict.grace === false)) {
-    return { action: "recheck", delayMs: clip(limits.idleTimeoutMs), guardDeferred: false, reason: "grace after work" };
+  if (guardWasDeferred && !declining.some(({ grace }) => grace === false)) {
+    const delayMs = Math.min(limits.idleTimeoutMs, leftMs);
+    return {
+      action: "recheck",
+      delayMs,
+      guardDeferred: false,
+      reason: tell(`grace after ${state.keptBy?.[0] ?? "work"}`),
+    };
   }
-  return { action: "kill", reason: reason(verdicts) || "idle" };
+  return { action: "kill", reason: tell() || `idle for ${span(idleMs)}` };
 }

@@ -1,7 +1,8 @@
 // Which clients want which pushes of which session? The last one out unsubscribes the plugin.
 
 export interface Subscriptions {
-  add(sessionId: string, clientId: string, events: readonly string[]): void;
+  /** The events that this client did not have before. */
+  add(sessionId: string, clientId: string, events: readonly string[]): string[];
   /** The events that nobody wants any more. */
   remove(sessionId: string, clientId: string, events: readonly string[]): string[];
   removeClient(clientId: string): { sessionId: string; events: string[] }[];
@@ -28,7 +29,9 @@ export function createSubscriptions(): Subscriptions {
     add(sessionId, clientId, events) {
       const byEvent = sessions.get(sessionId) ?? new Map<string, Set<string>>();
       sessions.set(sessionId, byEvent);
-      for (const event of events) byEvent.set(event, (byEvent.get(event) ?? new Set()).add(clientId));
+      const fresh = events.filter((event) => !byEvent.get(event)?.has(clientId));
+      for (const event of fresh) byEvent.set(event, (byEvent.get(event) ?? new Set()).add(clientId));
+      return fresh;
     },
     remove,
     removeClient(clientId) {

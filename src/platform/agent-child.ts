@@ -5,6 +5,7 @@ import type { AgentProcess, SpawnAgent } from "./world.ts";
 const TAG = "HOLDFAST_AGENT";
 const STDERR_LINES = 200;
 const STDERR_LINE_CHARACTERS = 2_000;
+const BROKEN_MS = 500;
 
 async function each(stream: ReadableStream<Uint8Array>, tell: (bytes: Uint8Array) => void): Promise<void> {
   try {
@@ -51,9 +52,18 @@ export const spawnAgent: SpawnAgent = ({ command, args, env, cwd }, events) => {
     stdout: "pipe",
     stderr: "pipe",
   });
-  const read = Promise.all([each(child.stdout, events.output), each(child.stderr, ring.add)]);
+  const output = each(child.stdout, events.output);
+  const read = Promise.all([output, each(child.stderr, ring.add)]);
   const ended = child.exited.then(() => ({ code: child.exitCode, signal: child.signalCode as string | null }));
   let open = true;
+  const signalGroup = (signal: NodeJS.Signals): void =>
+    void (process.platform === "win32" ? kill(child.pid, signal) : kill(-child.pid, signal));
+  /** A pipe broke: mostly its exit follows. One that stays is deaf or dumb, and whoever waits for it would wait for ever. */
+  const broke = async (): Promise<void> => {
+    await Promise.race([ended, Bun.sleep(BROKEN_MS)]);
+    if (open && child.exitCode === null && child.signalCode === null) signalGroup("SIGKILL");
+  };
+  void output.then(broke);
   const agent: AgentProcess = {
     pid: child.pid,
     write(line) {
@@ -61,10 +71,9 @@ export const spawnAgent: SpawnAgent = ({ command, args, env, cwd }, events) => {
       try {
         child.stdin.write(`${line}\n`);
         const flushed = child.stdin.flush();
-        if (flushed instanceof Promise) flushed.catch(() => kill(child.pid, "SIGTERM"));
+        if (flushed instanceof Promise) flushed.catch(broke);
       } catch {
-        // A broken pipe: the agent is dead or deaf, and its exit tells the rest.
-        kill(child.pid, "SIGTERM");
+        void broke();
       }
     },
     closeInput() {
@@ -75,7 +84,7 @@ export const spawnAgent: SpawnAgent = ({ command, args, env, cwd }, events) => {
         // Closed already.
       }
     },
-    signalGroup: (signal) => void (process.platform === "win32" ? kill(child.pid, signal) : kill(-child.pid, signal)),
+    signalGroup,
     sweep: () => taggedProcesses(TAG, tag).filter((pid) => kill(pid, "SIGKILL")).length,
     // What it said last is told before its end; a grandchild that keeps the pipe open must not hide the exit.
     exited: ended.then(async (exit) => {

@@ -52,6 +52,20 @@ export function connect(options: ConnectOptions, attach: Attach): Promise<Connec
   });
 }
 
+const BODY_BYTES = 64 * 1024;
+
+/** A stranger may stream for ever. */
+async function beginningOf(response: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of response.body ?? []) {
+    parts.push(part);
+    bytes += part.length;
+    if (bytes >= BODY_BYTES) break;
+  }
+  return Buffer.concat(parts).toString("utf8", 0, BODY_BYTES);
+}
+
 export async function probe(port: number, timeoutMs: number): Promise<Probed> {
   try {
     const response = await fetch(`http://127.0.0.1:${port}/health`, {
@@ -60,7 +74,7 @@ export async function probe(port: number, timeoutMs: number): Promise<Probed> {
       redirect: "manual",
       headers: { connection: "close" },
     });
-    return { kind: "answer", status: response.status, body: (await response.text()).slice(0, 64 * 1024) };
+    return { kind: "answer", status: response.status, body: await beginningOf(response) };
   } catch (thrown) {
     return { kind: thrown instanceof Error && thrown.name === "TimeoutError" ? "silent" : "refused" };
   }

@@ -55,6 +55,16 @@ function writeNew(path: string, text: string): void {
 
 const temporary = (path: string): string => `${path}.${process.pid}.${crypto.randomUUID().slice(0, 8)}`;
 
+/** Any file of the user's; undefined when it is not there. */
+export function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (thrown) {
+    if (isMissing(thrown)) return undefined;
+    throw thrown;
+  }
+}
+
 export const systemFiles: Files = {
   directory(path) {
     try {

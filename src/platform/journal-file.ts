@@ -8,6 +8,7 @@ const NEWLINE = 10;
 export function openJournalFile(path: string): JournalFile {
   const fd = openSync(path, "a+", 0o600);
   let size = fstatSync(fd).size;
+  let torn = false;
 
   /** Tells whole lines until `tell` says stop; returns where the last whole one ended. */
   const scan = (from: number, tell: (line: string, offset: number) => boolean): number => {
@@ -33,6 +34,7 @@ export function openJournalFile(path: string): JournalFile {
   const cut = (to: number): void => {
     ftruncateSync(fd, to);
     size = to;
+    torn = false;
   };
 
   // Only the tail can be torn: find the last line end without reading everything.
@@ -58,12 +60,18 @@ export function openJournalFile(path: string): JournalFile {
       }),
     append(line) {
       const bytes = Buffer.from(`${line}\n`);
+      if (torn) cut(size);
       const offset = size;
       try {
         let done = 0;
         while (done < bytes.length) done += writeSync(fd, bytes, done);
       } catch (thrown) {
-        cut(offset);
+        torn = true;
+        try {
+          cut(offset);
+        } catch {
+          // Cut before the next append, or at the next open; why the write failed matters more.
+        }
         throw thrown;
       }
       size += bytes.length;

@@ -82,7 +82,14 @@ export function bind(options: BindOptions): Bound {
           ws.data.events = ws.data.attach(toSocket(ws, options.waitingBytes));
         },
         message(ws, frame) {
-          if (!ws.data.leaving) ws.data.events?.message(typeof frame === "string" ? frame : frame.toString("utf8"));
+          if (ws.data.leaving) return;
+          try {
+            ws.data.events?.message(typeof frame === "string" ? frame : frame.toString("utf8"));
+          } catch (thrown) {
+            // Here it would end the process, and everybody behind it.
+            options.threw?.(thrown);
+            ws.close(1011, "Internal error");
+          }
         },
         pong: (ws) => ws.data.events?.pong(),
         drain: (ws) => ws.data.outbox?.drained(),

@@ -50,6 +50,8 @@ export interface BindOptions {
   frameBytes: number;
   waitingBytes: number;
   answer(request: HttpRequest): HttpAnswer;
+  /** A bug while a frame was handled: that socket is closed, the others live on. */
+  threw?(thrown: unknown): void;
 }
 
 export interface Listener {

@@ -72,8 +72,8 @@ export function createRpcPeer(clock: Clock, send: (line: string) => void, events
     try {
       write({ id, result: (await work) ?? null });
     } catch (thrown) {
-      const code = thrown instanceof RpcFailure ? thrown.code : RPC.internal;
-      write({ id, error: { code, message: thrown instanceof Error ? thrown.message : String(thrown) } });
+      const { code, data } = thrown instanceof RpcFailure ? thrown : { code: RPC.internal, data: undefined };
+      write({ id, error: { code, message: thrown instanceof Error ? thrown.message : String(thrown), data } });
     }
   };
 
@@ -98,6 +98,7 @@ export function createRpcPeer(clock: Clock, send: (line: string) => void, events
       return new Promise((resolve, reject) => {
         const late = () => {
           waiting.delete(String(id));
+          write({ method: "$/cancel_request", params: { requestId: id } });
           reject(new RpcFailure({ code: RPC.internal, message: `No answer to "${method}" within ${timeoutMs} ms` }));
         };
         const cancel = timeoutMs === undefined ? () => {} : clock.after(timeoutMs, late);

@@ -50,7 +50,8 @@ export function createLineSplitter(events: LineEvents, maxBytes = MAX_LINE_BYTES
       length += rest.length;
       if (length > maxBytes) dropping = true;
       if (dropping) parts = [];
-      else parts.push(rest.slice());
+      // Copied: `slice` of a Buffer would be a view of memory that its owner may use again.
+      else parts.push(new Uint8Array(rest));
     },
     get offset() {
       return offset;

@@ -1,6 +1,6 @@
 // What is a host like that a command started?
 import { expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Stage, staged } from "./support.ts";
 import { until } from "./until.ts";
@@ -69,7 +69,19 @@ test(
       .map((line) => JSON.parse(line).message);
     expect(messages.slice(-2)).toEqual(["shutting-down", "stopped"]);
     // It left in good order: the next host starts with its own settings.
-    expect(readdirSync(join(stage.state, "ports"))).toEqual([]);
+    expect(existsSync(join(stage.state, "ports", `${stage.port}.json`))).toBe(false);
+  }),
+  60_000,
+);
+
+test(
+  "[HO6] [SD3] a background host that is stopped is gone at once: nothing of it keeps the process alive",
+  staged(async (stage) => {
+    await startHost(stage);
+    const { code, ms } = await stage.run(["stop"]);
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(1_900);
+    expect(stage.processes()).toEqual([]);
   }),
   60_000,
 );

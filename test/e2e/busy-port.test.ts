@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { staged } from "./support.ts";
+import { until } from "./until.ts";
 
 /** What every refusal must tell: who holds it, and what to do. */
 const remedy = (port: number) =>
@@ -61,6 +62,25 @@ test(
     const plugin = stage.spawn(["plugin", "js"]);
     await plugin.errSays(/cannot prove that it knows this user's token/);
     expect(await stage.run(["sessions", "--json"], { env: theirs })).toMatchObject({ code: 0, stdout: "[]\n" });
+  }),
+  60_000,
+);
+
+test(
+  "[HO2] [::1] held by another process fails no start: status says so, and the host takes it when it is free",
+  staged(async (stage) => {
+    const other = Bun.serve({ hostname: "::1", port: stage.port, fetch: () => new Response("theirs") });
+    stage.defer(() => other.stop(true));
+    await stage.serve();
+    const six = async () => JSON.parse((await stage.run(["status", "--json"])).stdout).addresses[1];
+    await until("a first try", async () => (await six()).note !== undefined);
+    expect(await six()).toEqual({ address: "[::1]", listening: false, note: expect.stringContaining("taken") });
+    // Who is asked for by name still gets our host, by its own address.
+    expect((await stage.health())?.status).toBe(200);
+    await other.stop(true);
+    await until("[::1]", async () => (await six()).listening);
+    const answer = await fetch(`http://[::1]:${stage.port}/health`, { headers: { connection: "close" } });
+    expect(await answer.json()).toMatchObject({ status: "ok", port: stage.port });
   }),
   60_000,
 );

@@ -1,9 +1,12 @@
 // Does the bridge outlive its host, again and again?
 import { expect, test } from "bun:test";
+import { listeners } from "./leftovers.ts";
 import type { Proc } from "./process.ts";
 import { type Stage, staged } from "./support.ts";
 
 const KILLS = 30;
+/** 127.0.0.1, as the kernel writes it. */
+const LOOPBACK = "0100007F:";
 const INSTANCES = ["one", "two", "three"];
 
 const roleOf = ({ events }: Proc): unknown => events.findLast(({ data }) => "role" in data)?.data["role"];
@@ -38,6 +41,7 @@ async function killOnce(stage: Stage, line: Proc[], round: number): Promise<Proc
   const health = await stage.health();
   expect(health).toMatchObject({ status: 200, body: { status: "ok", port: stage.port, sessions: INSTANCES.length } });
   expect(health?.body["lastFailoverAt"]).toBeString();
+  expect(listeners(stage.port).filter((address) => address.startsWith(LOOPBACK))).toHaveLength(1);
   return now;
 }
 
@@ -58,4 +62,35 @@ test(
     expect(stage.processes()).toHaveLength(line.length + INSTANCES.length);
   }),
   180_000,
+);
+
+test(
+  "[RC4] three contexts of one instance come back by themselves, and those that are back work while another is still away",
+  staged(async (stage) => {
+    const host = await stage.serve();
+    const standby = await stage.standby();
+    const contexts = ["edit", "client", "server"];
+    const plugins = await Promise.all(contexts.map((context) => stage.plugin("game", "--context", context)));
+    const slow = plugins[2] as Proc;
+    slow.kill("SIGSTOP");
+    await host.end("SIGKILL");
+    for (const context of ["edit", "client"])
+      await standby.event("plugin-connected", (data) => data["context"] === context);
+    const exec = (context: string) =>
+      stage.run(["exec", `"${context} works"`, "--instance", "game", "--context", context]);
+    for (const context of ["edit", "client"]) expect((await exec(context)).stdout).toBe(`${context} works\n`);
+    const waiting = exec("server");
+    slow.kill("SIGCONT");
+    expect((await waiting).stdout).toBe("server works\n");
+    const { stdout } = await stage.run(["sessions", "--json"]);
+    const found = (JSON.parse(stdout) as Record<string, string>[]).map(({ instanceId, context }) => ({
+      instanceId,
+      context,
+    }));
+    expect(found).toHaveLength(3);
+    expect(found).toEqual(expect.arrayContaining(contexts.map((context) => ({ instanceId: "game", context }))));
+    // Without a context it is the edit one.
+    expect((await stage.run(["exec", "1", "--json"])).code).toBe(0);
+  }),
+  60_000,
 );

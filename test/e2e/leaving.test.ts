@@ -23,6 +23,7 @@ describe.concurrent("serve leaves in good order", () => {
         // In line it goes as quietly: nobody else notices.
         expect(await line.end(signal)).toEqual({ code: 0, signal: null });
         expect(typesOf(line)).toEqual(["started", "shutting-down", "stopped"]);
+        await standby.event("client-disconnected");
         expect(typesOf(standby)).toEqual(["started", "client-connected", "client-disconnected"]);
       }),
       60_000,
@@ -127,9 +128,13 @@ test(
     // Those that come meanwhile find the new host.
     const ran = await Promise.all(Array.from({ length: 4 }, () => stage.run(["exec", "6 * 7"])));
     expect(ran.map(({ code, stdout }) => ({ code, stdout }))).toEqual(Array(4).fill({ code: 0, stdout: "42\n" }));
-    const [next, other] = standbys as [Proc, Proc];
-    // By rank: the first in line is told first.
-    await next.event("role-changed", ({ role }) => role === "host");
+    const next = await Promise.any(
+      standbys.map(async (proc) => {
+        await proc.event("role-changed", ({ role }) => role === "host");
+        return proc;
+      }),
+    );
+    const other = standbys.find((proc) => proc !== next) as Proc;
     await next.event("client-connected", ({ pid }) => pid === other.pid);
     await next.event("plugin-connected");
     expect(await host.exited).toEqual({ code: 0, signal: null });
@@ -164,6 +169,20 @@ test(
     const last = await stage.run(["stop"]);
     expect({ code: last.code, stdout: last.stdout }).toEqual({ code: 0, stdout: `Host ${standby.pid} stopped\n` });
     expect(await stage.run(["stop", "--json"])).toMatchObject({ code: 0, stdout: '{"stopped":null,"next":null}\n' });
+  }),
+  60_000,
+);
+
+test(
+  "[SD2] [CM3] stop ends a host that only watches, too, and hands over from it",
+  staged(async (stage) => {
+    const watcher = stage.spawn(["sessions", "--watch", "--json"]);
+    await until("the watcher as host", async () => (await stage.hostPid()) === watcher.pid);
+    const standby = await stage.standby();
+    const { code, stdout } = await stage.run(["stop", "--json"]);
+    expect({ code, ...JSON.parse(stdout) }).toEqual({ code: 0, stopped: watcher.pid, next: standby.pid });
+    expect(await watcher.exited).toEqual({ code: 1, signal: null });
+    expect(watcher.stderr).toContain("a client asked it to stop");
   }),
   60_000,
 );

@@ -48,17 +48,20 @@ export function listeners(port: number): string[] {
   );
 }
 
+function isFree(hostname: string, port: number): boolean {
+  try {
+    Bun.listen({ hostname, port, socket: { data() {} } }).stop(true);
+    return true;
+  } catch (thrown) {
+    // Where there is no [::1] nobody can hold it.
+    return hostname === "::1" && (thrown as { code?: string }).code !== "EADDRINUSE";
+  }
+}
+
 /** Below the ports that the system gives to outgoing connections: those could hold it by chance. */
 export function freePort(): number {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000);
-    try {
-      for (const hostname of ["127.0.0.1", "::1"]) {
-        Bun.listen({ hostname, port, socket: { data() {} } }).stop(true);
-      }
-      return port;
-    } catch {
-      // Taken: try another.
-    }
+    if (["127.0.0.1", "::1"].every((hostname) => isFree(hostname, port))) return port;
   }
 }

@@ -34,8 +34,9 @@ export interface Stage {
   processes(): { pid: number; command: string }[];
   spawn(words: readonly string[], options?: SpawnOptions): Proc;
   run(words: readonly string[], options?: SpawnOptions): Promise<Ran>;
-  /** The words go to a shell, with the binary on its PATH. */
+  /** The line goes to a shell, with the binary on its PATH. */
   shell(line: string, options?: SpawnOptions): Promise<Ran>;
+  spawnShell(line: string, options?: SpawnOptions): Proc;
   onTerminal(words: readonly string[], options?: { env?: Record<string, string> }): Screen;
   serve(...flags: string[]): Promise<Proc>;
   standby(...flags: string[]): Promise<Proc>;
@@ -115,6 +116,7 @@ function openStage(): { stage: Stage; leave(failed: boolean): Promise<void> } {
     spawn,
     run: (words, options) => finish([BINARY, ...words], options),
     shell: (line, options) => finish(["bash", "-c", line], options),
+    spawnShell: (line, options) => start(["bash", "-c", line], options),
     onTerminal(words, options = {}) {
       const screen = openTerminal([BINARY, ...words], { ...env, ...options.env });
       deferred.push(screen.close);

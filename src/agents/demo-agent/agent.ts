@@ -110,8 +110,11 @@ export function createDemoAgent(deps: DemoAgentDeps): RpcPeer {
       return {};
     },
     "session/resume": (params) => void reopen(params),
-    "session/list": () => ({
-      sessions: store.list().map(({ sessionId, cwd, updatedAt }) => ({ sessionId, cwd, updatedAt })),
+    "session/list": ({ cwd: wanted }) => ({
+      sessions: store
+        .list()
+        .filter(({ cwd }) => typeof wanted !== "string" || cwd === wanted)
+        .map(({ sessionId, cwd, updatedAt }) => ({ sessionId, cwd, updatedAt })),
     }),
     "session/close"(params) {
       const { sessionId } = opened(params);

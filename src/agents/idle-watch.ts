@@ -1,0 +1,227 @@
+// Who stops what nobody watches? Checks at planned times, in waking hours; what was found stands in the journal.
+import { checkIdle, firstCheckMs, type IdleAction, type IdleGuard } from "../core/idle.ts";
+import { type Countdown, forecast } from "../core/idle-forecast.ts";
+import { type IdleState, sessionGuards, withPin } from "../core/idle-guards.ts";
+import type { Clock } from "../platform/world.ts";
+import type { AgentSessionInfo } from "../protocol/agents.ts";
+import { messageOf } from "../protocol/fault.ts";
+import type { IdleLimits } from "../protocol/settings.ts";
+import { createAwakeTime } from "./awake-time.ts";
+import { createPins, DETACHED_MS } from "./pins.ts";
+import type { AgentSession, Work } from "./session.ts";
+import { createSpareAgents, type SpareAgentsDeps } from "./spare-agents.ts";
+
+export interface IdleWatchDeps extends Omit<SpareAgentsDeps, "isKept"> {
+  clock: Clock;
+  limits(): IdleLimits;
+  /** Whether an agent process has this session open. */
+  isOpen(session: AgentSession): boolean;
+  /** Cancel, then `session/close`. */
+  leaveAgent(session: AgentSession): Promise<void>;
+  /** An agent may have come to be needed, or not to be. */
+  changed(): void;
+  guards?(limits: IdleLimits): readonly IdleGuard<IdleState>[];
+}
+
+export interface IdleWatch {
+  /** Waking milliseconds. */
+  now(): number;
+  /** A session came into use, or its last client left. Idempotent, as `attached` is. */
+  unwatched(session: AgentSession): void;
+  attached(session: AgentSession): void;
+  prompted(session: AgentSession, promptId: string, detach: boolean): void;
+  /** Its turn, its questions or its pins changed. */
+  changed(session: AgentSession): void;
+  keep(session: AgentSession, forMs: number | null): void;
+  closed(session: AgentSession): void;
+  agentStarted(agent: string): void;
+  isStopped(session: AgentSession): boolean;
+  info(session: AgentSession): AgentSessionInfo["idle"];
+  /** How many agents are attached to, working or kept. */
+  company(): number;
+  end(): void;
+}
+
+interface Idle extends Countdown {
+  state: "idle";
+  keptBy: readonly string[];
+  failingSince: Readonly<Record<string, number>>;
+  journaled: boolean;
+}
+
+type Watched = Idle | { state: "stopping" | "stopped"; reason: string; at: string };
+
+/** A prompt on its way to the agent counts as queued: its turn begins when it is written. */
+const stateOf = ({ turn, queued, ...work }: Work) => ({
+  ...work,
+  queued: turn === "running" && work.outstanding === 0 ? queued + 1 : queued,
+});
+
+export function createIdleWatch(deps: IdleWatchDeps): IdleWatch {
+  const { clock, log } = deps;
+  const guardsFor = deps.guards ?? (({ staleOutputMs }: IdleLimits) => sessionGuards(staleOutputMs));
+  /** Sessions that are not here have clients. */
+  const watched = new Map<AgentSession, Watched>();
+  const pins = createPins();
+  const isKept = (session: AgentSession): boolean => watched.get(session)?.state !== "stopped";
+  const spare = createSpareAgents({ ...deps, isKept });
+  const dueOf = (each: Watched): number => (each.state === "idle" ? each.dueAt : Number.POSITIVE_INFINITY);
+  const nextDue = (): number => Math.min(spare.nextDue, ...[...watched.values()].map(dueOf));
+  const awake = createAwakeTime(clock, nextDue, (now) => tick(now));
+
+  const isAlive = (session: AgentSession): boolean => deps.isOpen(session) || session.work.turn !== "idle";
+  const journal = (session: AgentSession, entry: Idle, type: string, data: Record<string, unknown>): void => {
+    // A session that only lies there has its last record's time, and needs no more of them.
+    if (!isAlive(session)) return;
+    entry.journaled = true;
+    session.record(type, { idleMs: Math.round(awake.now() - entry.idleStart), ...data });
+  };
+
+  const circumstances = (session: AgentSession, entry: Idle, now: number) => {
+    const pin = pins.of(session);
+    const limits = withPin(deps.limits(), entry.idleStart, pin, now);
+    const { keptBy, failingSince } = entry;
+    const state: IdleState = { ...stateOf(session.work), pin, keptBy, failingSince };
+    return { limits, state, guards: guardsFor(limits) };
+  };
+
+  const judge = (session: AgentSession, entry: Idle, now: number) => {
+    const { limits, state, guards } = circumstances(session, entry, now);
+    const keptBy: string[] = [];
+    const failingSince: Record<string, number> = {};
+    const action = checkIdle(entry.idleStart, entry.guardDeferred, guards, state, limits, now, {
+      kept: (guard) => void keptBy.push(guard),
+      failed(guard, thrown) {
+        failingSince[guard] = entry.failingSince[guard] ?? now;
+        log.warn(`The idle guard "${guard}" failed`, { session: session.options.name, why: messageOf(thrown) });
+      },
+    });
+    entry.failingSince = failingSince;
+    entry.keptBy = keptBy;
+    return action;
+  };
+
+  const begin = (session: AgentSession): Idle => {
+    const now = awake.now();
+    const base = { state: "idle", idleStart: now, guardDeferred: false, grace: undefined, journaled: false } as const;
+    const entry: Idle = { ...base, dueAt: now, keptBy: [], failingSince: {} };
+    entry.dueAt = now + firstCheckMs(circumstances(session, entry, now).limits);
+    watched.set(session, entry);
+    notice(session, entry, now);
+    awake.plan();
+    deps.changed();
+    return entry;
+  };
+
+  /** Between checks: what keeps it now earns a grace when it ends, and the grace begins at that end. */
+  const notice = (session: AgentSession, entry: Idle, now: number): void => {
+    const action = judge(session, entry, now);
+    if (action.action === "recheck" && action.guardDeferred) {
+      entry.guardDeferred = true;
+      entry.grace = undefined;
+    } else if (entry.guardDeferred && action.action === "recheck") apply(session, entry, action, now, entry.journaled);
+    // Not here: whoever told us of the change is in the middle of it.
+    else if (entry.guardDeferred) entry.dueAt = now;
+  };
+
+  const apply = (session: AgentSession, entry: Idle, action: IdleAction, now: number, told = true): void => {
+    if (action.action === "kill") return void stop(session, entry, action.reason);
+    const { delayMs, guardDeferred, reason } = action;
+    entry.dueAt = now + delayMs;
+    entry.guardDeferred = guardDeferred;
+    entry.grace = guardDeferred ? undefined : reason;
+    if (told) journal(session, entry, "idle-checked", { delayMs, guardDeferred, reason });
+  };
+
+  const stop = async (session: AgentSession, entry: Idle, reason: string): Promise<void> => {
+    const { name, agent } = session.options;
+    const at = clock.iso();
+    const stopping = { state: "stopping", reason, at } as const;
+    watched.set(session, stopping);
+    if (isAlive(session)) log.info("Stopped a session that nobody watches", { session: name, reason });
+    journal(session, entry, "idle-stopped", { reason, at });
+    await deps.leaveAgent(session).catch((thrown) => log.warn(`Not closed: ${messageOf(thrown)}`, { session: name }));
+    // Somebody may have come meanwhile.
+    if (watched.get(session) === stopping) watched.set(session, { ...stopping, state: "stopped" });
+    checkAgent(agent, 0);
+  };
+
+  const checkAgent = (agent: string, inMs: number): void => {
+    spare.checkAt(agent, awake.now() + inMs);
+    awake.plan();
+    deps.changed();
+  };
+
+  const tick = (now: number): void => {
+    for (const [session, entry] of watched) {
+      if (entry.state === "idle" && entry.dueAt <= now) apply(session, entry, judge(session, entry, now), now);
+    }
+    spare.tick(now);
+  };
+
+  const changed = (session: AgentSession): void => {
+    const entry = watched.get(session);
+    if (entry?.state !== "idle") return;
+    notice(session, entry, awake.now());
+    awake.plan();
+  };
+
+  return {
+    now: awake.now,
+    changed,
+    unwatched(session) {
+      if (session.viewers.size > 0 || watched.has(session)) return;
+      const entry = begin(session);
+      journal(session, entry, "idle-started", { idleMs: 0, guardDeferred: entry.guardDeferred });
+    },
+    attached(session) {
+      const entry = watched.get(session);
+      watched.delete(session);
+      if (entry?.state === "idle" && entry.journaled) journal(session, entry, "idle-ended", {});
+      if (entry) deps.changed();
+    },
+    prompted(session, promptId, detach) {
+      if (detach && session.isOpen(promptId)) {
+        pins.detach(session, promptId, awake.now());
+        session.record("pinned", { forMs: DETACHED_MS, promptId });
+      }
+      // Whoever asks is with the session at that moment. Most attach at once: only the others leave a record.
+      if (session.viewers.size > 0) return;
+      const entry = begin(session);
+      if (detach) journal(session, entry, "idle-started", { idleMs: 0, guardDeferred: entry.guardDeferred });
+    },
+    keep(session, forMs) {
+      pins.keep(session, forMs, awake.now());
+      session.record(forMs === 0 ? "unpinned" : "pinned", { forMs });
+      changed(session);
+    },
+    closed(session) {
+      watched.delete(session);
+      pins.drop(session);
+      checkAgent(session.options.agent, deps.limits().idleTimeoutMs);
+    },
+    agentStarted: (agent) => checkAgent(agent, deps.limits().idleTimeoutMs),
+    isStopped: (session) => (watched.get(session)?.state ?? "idle") !== "idle",
+    info(session) {
+      const entry = watched.get(session);
+      if (!entry) {
+        const { size } = session.viewers;
+        return { verdict: "kept", reason: `kept: ${size} client${size === 1 ? "" : "s"} attached`, dueInMs: null };
+      }
+      if (entry.state !== "idle") {
+        return { verdict: "stopped", reason: `stopped at ${entry.at}: ${entry.reason}`, dueInMs: null, at: entry.at };
+      }
+      const now = awake.now();
+      const { guards, state, limits } = circumstances(session, entry, now);
+      return { ...forecast(entry, guards, state, limits, now) };
+    },
+    company: () =>
+      new Set(
+        deps
+          .sessions()
+          .filter(isKept)
+          .map(({ options }) => options.agent),
+      ).size,
+    end: awake.end,
+  };
+}

@@ -1,0 +1,136 @@
+// What does a test of agents stand on? A stage that finds its agents too: they never see the stage's own tag.
+import { expect } from "bun:test";
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Tagged, taggedProcesses } from "./leftovers.ts";
+import type { Proc, StreamEvent } from "./process.ts";
+import { type Stage, staged } from "./support.ts";
+
+export interface SessionEvent extends StreamEvent {
+  /** First of a range, where texts were merged. */
+  from?: number;
+}
+
+export interface AgentEntry {
+  kind: string;
+  name: string;
+  agent: string;
+  cwd: string;
+  turn: string;
+  queued: number;
+  clients: number;
+  lastSeq: number;
+  idle: { verdict: string; reason: string; dueInMs: number | null };
+}
+
+export interface AgentStage extends Stage {
+  /** Agents and what they started. */
+  agentProcesses(): Tagged[];
+  agentPid(name?: string): Promise<number>;
+  /** Agent sessions, as `sessions --format json` lists them. */
+  agentSessions(): Promise<AgentEntry[]>;
+  agentSession(name: string): Promise<AgentEntry | undefined>;
+  /** A standing client of the session that prints its events. */
+  attach(session: string, ...flags: string[]): Proc;
+  /** What `codex` runs: an agent whose prompt says how its turn ends. */
+  installOddAgent(): void;
+}
+
+const ODD_AGENT = join(import.meta.dir, "agent-odd.ts");
+
+/** An agent gets the state directory that is ours alone, and hands it on to whatever it starts. */
+const processesOf = (stateHome: string): Tagged[] => taggedProcesses(`XDG_STATE_HOME=${stateHome}`);
+
+export const withAgents =
+  (body: (stage: AgentStage) => Promise<void>, env: Record<string, string> = {}): (() => Promise<void>) =>
+  async () => {
+    let stateHome = "";
+    try {
+      await staged(async (stage) => {
+        Object.assign(stage.env, env);
+        stateHome = stage.env["XDG_STATE_HOME"] ?? "";
+        await body(addAgents(stage, stateHome));
+      })();
+      expect(processesOf(stateHome)).toEqual([]);
+    } finally {
+      for (const { pid } of processesOf(stateHome)) process.kill(pid, "SIGKILL");
+    }
+  };
+
+function addAgents(stage: Stage, stateHome: string): AgentStage {
+  const list = async (...words: string[]) => {
+    const { code, stdout, stderr } = await stage.run([...words, "--format", "json"]);
+    if (code !== 0) throw new Error(`"${words.join(" ")}" ended with ${code}: ${stderr}`);
+    return JSON.parse(stdout);
+  };
+  const agentSessions = async (): Promise<AgentEntry[]> =>
+    (await list("sessions")).filter(({ kind }: AgentEntry) => kind === "agent");
+  return {
+    ...stage,
+    agentProcesses() {
+      const ours = new Set(stage.processes().map(({ pid }) => pid));
+      return processesOf(stateHome).filter(({ pid }) => !ours.has(pid));
+    },
+    async agentPid(name = "demo") {
+      const { pid } = (await list("agents")).find((agent: { name: string }) => agent.name === name);
+      if (typeof pid !== "number") throw new Error(`The agent "${name}" does not run`);
+      return pid;
+    },
+    agentSessions,
+    agentSession: async (name) => (await agentSessions()).find((each) => each.name === name),
+    attach: (session, ...flags) => stage.spawn(["attach", session, "--format", "json", ...flags]),
+    installOddAgent() {
+      const file = join(stage.directory, "bin", "codex-acp");
+      writeFileSync(file, `#!/bin/sh\nexec "${process.execPath}" "${ODD_AGENT}"\n`);
+      chmodSync(file, 0o755);
+    },
+  };
+}
+
+export const prompt = (session: string, text: string, ...flags: string[]): string[] => [
+  "prompt",
+  "demo",
+  text,
+  "--session",
+  session,
+  ...flags,
+];
+export const inJson = (...words: string[]): string[] => [...words, "--format", "json"];
+
+interface Chunk {
+  sessionUpdate?: string;
+  content?: { type: string; text: string };
+}
+
+const chunkOf = ({ type, data }: SessionEvent): Chunk | undefined => {
+  const update = data["update"] as Chunk | undefined;
+  return type === "update" && update?.sessionUpdate?.endsWith("_chunk") ? update : undefined;
+};
+
+/** What the agent said, in one piece. */
+export const textOf = (events: readonly SessionEvent[]): string =>
+  events
+    .map(chunkOf)
+    .map((chunk) => (chunk?.sessionUpdate === "agent_message_chunk" ? (chunk.content?.text ?? "") : ""))
+    .join("");
+
+/** Every journal number these events stand for, in the order they came. */
+export const numbersOf = (events: readonly SessionEvent[]): number[] =>
+  events.flatMap(({ from, seq }) => Array.from({ length: seq - (from ?? seq) + 1 }, (_, at) => (from ?? seq) + at));
+
+/** The same for all who saw the same, however texts were merged on their way. */
+export function merged(events: readonly SessionEvent[]): SessionEvent[] {
+  const all: SessionEvent[] = [];
+  for (const event of events) {
+    const [last, chunk] = [all.at(-1), chunkOf(event)];
+    const before = last && chunkOf(last);
+    if (!last || !chunk || before?.sessionUpdate !== chunk.sessionUpdate) {
+      all.push({ ...event, from: event.from ?? event.seq });
+      continue;
+    }
+    const text = `${before?.content?.text}${chunk.content?.text}`;
+    const update = { ...chunk, content: { type: "text", text } };
+    all[all.length - 1] = { ...event, from: last.from ?? last.seq, data: { ...event.data, update } };
+  }
+  return all;
+}
