@@ -103,8 +103,11 @@ export function openJournal(
       const records: SessionRecord[] = [];
       file.readLines(startFor(after + 1), maxBytes, (line) => {
         const record = parse(line);
-        // The source is the host's own affair: live or from the file, a record is told the same.
-        if (record && record.seq > after) records.push({ ...record, source: undefined });
+        if (record && record.seq > after) {
+          // Live or from the file, a record is told the same: its source is the host's own affair.
+          const { source: _, ...told } = record;
+          records.push(told);
+        }
         return records.length > 0;
       });
       return records;

@@ -151,3 +151,27 @@ test("[PL7] subscriptions end with the session: its next connection pushes to no
   await client.settled();
   expect(client.seen.some(({ type }) => type === "plugin-push")).toBe(false);
 });
+
+test("[PL7] a second subscribe that fails leaves the first one as it was", async () => {
+  using running = runHost();
+  const plugin = await openPlugin(running);
+  const client = await openClient(running);
+  await subscribe(client, plugin, ["logPush"]);
+  client.send(envelope("again", "session-1", "subscribe", { events: ["logPush", "output"] }));
+  plugin.send(answerTo(await plugin.next("subscribe"), "error", { code: "NO", message: "not now" }));
+  await client.next(({ requestId }) => requestId === "again");
+  plugin.send(push("output", { messages: [] }));
+  plugin.send(push("logPush", { entry: {} }));
+  expect(await client.next("plugin-push")).toMatchObject({ message: { type: "logPush" } });
+});
+
+test("[PL7] [LI1] the last one out unsubscribes the plugin, also when it has as many requests pending as it may", async () => {
+  using running = runHost();
+  const plugin = await openPlugin(running);
+  const [leaver, asker] = await Promise.all([openClient(running), openClient(running)]);
+  await subscribe(leaver, plugin, ["logPush"]);
+  for (let number = 0; number < 64; number++) asker.send(envelope(`q${number}`, "session-1", "queryState"));
+  for (let number = 0; number < 64; number++) await plugin.next("queryState");
+  leaver.close();
+  expect(await plugin.next("unsubscribe")).toMatchObject({ payload: { events: ["logPush"] } });
+});

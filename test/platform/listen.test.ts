@@ -214,3 +214,28 @@ test("[LI1] a frame beyond the limit is closed 1009", async () => {
   peer.send("x".repeat(1_001));
   expect((await peer.closed).code).toBe(1009);
 });
+
+test("[PL8] a bug while a frame is handled closes that socket, is told, and leaves the others alone", async () => {
+  const thrown: unknown[] = [];
+  const heard: string[] = [];
+  using serving = serve({
+    threw: (error) => void thrown.push(error),
+    answer: () => ({
+      kind: "upgrade",
+      attach: () => ({
+        message(text) {
+          if (text.includes("bad")) throw new Error("a bug");
+          heard.push(text);
+        },
+        pong() {},
+        closed() {},
+      }),
+    }),
+  });
+  const [bad, good] = await Promise.all([openPeer(serving.url), openPeer(serving.url)]);
+  bad.send({ type: "bad" });
+  expect((await bad.closed).code).toBe(1011);
+  good.send({ type: "good" });
+  await until(() => heard.length === 1);
+  expect(thrown).toHaveLength(1);
+});
