@@ -8,6 +8,7 @@ import type { BridgeConnection } from "./bridge/connection.ts";
 import { createState } from "./bridge/state.ts";
 import { configFile, readConfig } from "./commands/config-file.ts";
 import type { Context, HoldfastCommand } from "./commands/context.ts";
+import { ownSettings } from "./commands/own-settings.ts";
 import { COMMANDS } from "./commands/table.ts";
 import { readLine } from "./platform/ask.ts";
 import { isRunning, runInTerminal, startChild } from "./platform/child.ts";
@@ -87,8 +88,8 @@ async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics
   const opened: BridgeConnection[] = [];
   const directories: string[] = [];
   const startBackgroundHost = (port: number) => {
-    // A wrong config is said here, where somebody reads it, and not in a log file.
-    void context.config;
+    // A wrong config or environment is said here, where somebody reads it, and not in a log file.
+    ownSettings(context);
     startDetached(["background-host", "--port", String(port)]);
   };
   let config: Config | undefined;

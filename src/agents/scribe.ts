@@ -5,6 +5,8 @@ import type { Journal, Source } from "./journal.ts";
 
 export interface Scribe {
   record(type: string, data: Record<string, unknown>, source?: Source): void;
+  /** Written now, or refused: it never waits. */
+  mustRecord(type: string, data: Record<string, unknown>): void;
   /** Throws while the journal cannot be written. */
   mustWrite(): void;
   end(): void;
@@ -25,6 +27,12 @@ export function createScribe(clock: Clock, journal: Journal, written: () => void
   let trouble: string | undefined;
   let cancel: Cancel = () => {};
 
+  const failed = (thrown: unknown): void => {
+    trouble = messageOf(thrown);
+    cancel();
+    cancel = clock.after(RETRY_MS, write);
+  };
+
   const write = (): void => {
     try {
       let done = 0;
@@ -41,10 +49,13 @@ export function createScribe(clock: Clock, journal: Journal, written: () => void
       lost = 0;
       trouble = undefined;
     } catch (thrown) {
-      trouble = messageOf(thrown);
-      cancel();
-      cancel = clock.after(RETRY_MS, write);
+      failed(thrown);
     }
+  };
+
+  const mustWrite = (): void => {
+    if (trouble === undefined) return;
+    throw new Fault("DISK_FULL", `The session's journal cannot be written: ${trouble}; make room and try again`);
   };
 
   return {
@@ -54,10 +65,17 @@ export function createScribe(clock: Clock, journal: Journal, written: () => void
       // Behind trouble the timer tries again: not each of a thousand updates.
       if (trouble === undefined) write();
     },
-    mustWrite() {
-      if (trouble === undefined) return;
-      throw new Fault("DISK_FULL", `The session's journal cannot be written: ${trouble}; make room and try again`);
+    mustRecord(type, data) {
+      mustWrite();
+      try {
+        journal.append(type, data);
+        written();
+      } catch (thrown) {
+        failed(thrown);
+      }
+      mustWrite();
     },
+    mustWrite,
     end: () => cancel(),
   };
 }

@@ -157,7 +157,7 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
       case "detach":
         return { detached: detach(registry.named(request.session), clientId) };
       case "cancel":
-        return { cancelled: registry.named(request.session).cancel() };
+        return { cancelled: registry.named(request.session).cancel(request.promptId) };
       case "withdraw":
         return { withdrawn: registry.named(request.session).withdraw(request.promptId) };
       case "answer":

@@ -95,8 +95,7 @@ export class AgentSession {
   info(idle: AgentSessionInfo["idle"]): AgentSessionInfo {
     const { name, agent, cwd } = this.options;
     const { turn, queued } = this.work;
-    const { lastSeq } = this;
-    return { kind: "agent", name, agent, cwd, turn, queued, clients: this.viewers.size, lastSeq, idle };
+    return { kind: "agent", name, agent, cwd, turn, queued, clients: this.viewers.size, lastSeq: this.lastSeq, idle };
   }
 
   record(type: string, data: Record<string, unknown>, source?: Source): void {
@@ -124,10 +123,12 @@ export class AgentSession {
     if (index < 0) return false;
     this.#queue.splice(index, 1);
     this.record("withdrawn", { promptId });
+    this.record("turn-ended", { promptId, stopReason: "cancelled" });
     return true;
   }
 
-  cancel(): boolean {
+  cancel(promptId?: string): boolean {
+    if (promptId !== undefined && this.#running?.promptId !== promptId) return this.withdraw(promptId);
     if (!this.#running && this.#toolCalls.size === 0) return false;
     this.#cancelled = true;
     if (this.acpSessionId) this.#client?.cancel(this.acpSessionId);

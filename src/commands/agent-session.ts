@@ -2,18 +2,20 @@
 import type { BridgeConnection } from "../bridge/connection.ts";
 import { createQueue } from "../bridge/queue.ts";
 import type { AgentRequest, SessionRecord } from "../protocol/agents.ts";
-import { Fault, isFaultCode, SessionDisconnectedError } from "../protocol/fault.ts";
+import { Fault, type FaultCode, isFaultCode, SessionDisconnectedError } from "../protocol/fault.ts";
 import type { Context } from "./context.ts";
 import { openAsCommand } from "./plugin-session.ts";
 import { within } from "./time-limit.ts";
 
-/** Ends only with the caller, or with a fault. */
+/** Ends only with the caller, with a fault, or with the reason of `over`. */
 export async function* followSession(
   connection: BridgeConnection,
   session: string,
   after: number,
+  over?: AbortSignal,
 ): AsyncGenerator<SessionRecord> {
   const queue = createQueue<SessionRecord>();
+  over?.addEventListener("abort", () => queue.fail(over.reason), { once: true });
   let cursor = after;
   const attach = async (): Promise<void> => {
     try {
@@ -47,15 +49,21 @@ export async function* followSession(
   }
 }
 
-const STOP_CODES: Readonly<Record<string, number>> = { end_turn: 0, max_tokens: 9, max_turn_requests: 9 };
+const ENDS: Readonly<Record<string, [FaultCode, string]>> = {
+  max_tokens: ["LIMIT_REACHED", "The agent has used up its tokens (max_tokens)"],
+  max_turn_requests: ["LIMIT_REACHED", "The agent has used up its requests for one turn (max_turn_requests)"],
+  refusal: ["REFUSED", "The agent refuses to go on"],
+  cancelled: ["CANCELLED", "The turn was cancelled by another client"],
+};
 
-/** The exit code of a finished turn; what a person should know is thrown. */
-export function exitOfTurn(data: Record<string, unknown>): number {
-  const { stopReason, code, message } = data;
+/** Throws unless the turn came to its own end. */
+export function mustBeDone({ stopReason, code, message }: Record<string, unknown>): void {
+  if (stopReason === "end_turn") return;
   if (typeof code === "string" && typeof message === "string") {
     throw new Fault(isFaultCode(code) ? code : "AGENT_FAILED", message);
   }
-  return STOP_CODES[String(stopReason)] ?? 1;
+  const [known, text] = ENDS[String(stopReason)] ?? ["AGENT_FAILED", `The turn ended with "${stopReason}"`];
+  throw new Fault(known, text, { stopReason });
 }
 
 /** For commands that ask one thing of agents and leave. */

@@ -1,10 +1,11 @@
 // holdfast prompt: send a prompt to an agent and stream its answer.
 import { z } from "zod";
 import type { BridgeConnection } from "../bridge/connection.ts";
+import type { Cancel } from "../platform/world.ts";
 import { Policy, SessionName } from "../protocol/agents.ts";
 import { Fault, SessionDisconnectedError } from "../protocol/fault.ts";
 import { duration } from "../surface/command.ts";
-import { exitOfTurn, followSession } from "./agent-session.ts";
+import { followSession, mustBeDone } from "./agent-session.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { createPermissionDialog } from "./permission-dialog.ts";
 import { openAsCommand } from "./plugin-session.ts";
@@ -71,6 +72,9 @@ const ignoreLoss = (thrown: unknown): void => {
   if (!(thrown instanceof Fault)) throw thrown;
 };
 
+/** So long an agent may take to end a turn that was cancelled. */
+const DEAF_MS = 5_000;
+
 interface Asked {
   session: string;
   after: number;
@@ -83,31 +87,39 @@ async function follow(context: Context, connection: BridgeConnection, asked: Ask
   const { session, promptId, timeoutMs } = asked;
   const show = createSessionView(printer, promptId);
   const dialog = createPermissionDialog(context, connection, session);
+  const over = new AbortController();
+  const timers: Cancel[] = [];
   let why: "signal" | "timeout" | undefined;
   const cancel = (reason: "signal" | "timeout") => {
-    why ??= reason;
-    connection.askAgents({ verb: "cancel", session }).catch(ignoreLoss);
+    if (why) return;
+    why = reason;
+    connection.askAgents({ verb: "cancel", session, promptId }).catch(ignoreLoss);
+    timers.push(world.clock.after(DEAF_MS, () => over.abort(givenUp(timeoutMs, "; the agent does not listen"))));
   };
   const onSignal = () => cancel("signal");
   signal.addEventListener("abort", onSignal, { once: true });
   if (signal.aborted) onSignal();
-  const stopTimer = timeoutMs === undefined ? () => {} : world.clock.after(timeoutMs, () => cancel("timeout"));
+  if (timeoutMs !== undefined) timers.push(world.clock.after(timeoutMs, () => cancel("timeout")));
   try {
-    for await (const event of followSession(connection, session, asked.after)) {
+    for await (const event of followSession(connection, session, asked.after, over.signal)) {
       show(event);
       dialog.told(event);
       if (event.type !== "turn-ended" || event.data["promptId"] !== promptId) continue;
       if (why === "signal") return 130;
-      if (why === "timeout") throw new Fault("TIMEOUT", `The turn took longer than ${timeoutMs} ms and was cancelled`);
-      return exitOfTurn(event.data);
+      if (why === "timeout") throw givenUp(timeoutMs, " and was cancelled");
+      mustBeDone(event.data);
+      return 0;
     }
   } catch (thrown) {
     if (!(thrown instanceof SessionDisconnectedError)) throw thrown;
     throw new Fault("AGENT_LOST", "The host was lost; the outcome is unknown", {}, { cause: thrown });
   } finally {
     dialog.end();
-    stopTimer();
+    for (const stop of timers) stop();
     signal.removeEventListener("abort", onSignal);
   }
   throw new Fault("AGENT_LOST", "The session ended before the turn did; the outcome is unknown");
 }
+
+const givenUp = (timeoutMs: number | undefined, what: string): Fault =>
+  new Fault("TIMEOUT", `The turn took longer than ${timeoutMs} ms${what}`);

@@ -29,7 +29,8 @@ export const AgentRequest = z.discriminatedUnion("verb", [
   }),
   z.object({ verb: z.literal("attach"), session, after: z.number().int().nonnegative() }),
   z.object({ verb: z.literal("detach"), session }),
-  z.object({ verb: z.literal("cancel"), session }),
+  /** With an id only this prompt, whether it runs or still waits; never the turn of somebody else. */
+  z.object({ verb: z.literal("cancel"), session, promptId: z.string().optional() }),
   z.object({ verb: z.literal("withdraw"), session, promptId: z.string() }),
   z.object({ verb: z.literal("answer"), session, permissionId: z.string(), optionId: z.string() }),
   z.object({ verb: z.literal("keep"), session, forMs: z.number().nonnegative().nullable() }),

@@ -16,11 +16,13 @@ export const FAULTS = {
   AGENT_NOT_FOUND: { exit: 3, again: false },
   AGENT_FAILED: { exit: 1, again: true },
   DISK_FULL: { exit: 1, again: true },
+  CANCELLED: { exit: 1, again: true },
   AGENT_LOST: { exit: 5, again: true },
   SESSION_DISCONNECTED: { exit: 5, again: true },
   TIMEOUT: { exit: 6, again: true },
   NOT_PERMITTED: { exit: 7, again: false },
   TOO_MANY_REQUESTS: { exit: 9, again: true },
+  LIMIT_REACHED: { exit: 9, again: true },
 } as const satisfies Record<string, { exit: number; again: boolean }>;
 
 export type FaultCode = keyof typeof FAULTS;
