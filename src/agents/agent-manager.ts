@@ -10,7 +10,7 @@ export interface AgentEvents extends Record<string, unknown> {
   "agent:status": { cliType: string; status: AgentStatus };
   error: { cliType: string; message: string; detail?: string };
   /** The process behind this client is gone. */
-  "agent:exited": { cliType: string; client: AcpClient; exit: AgentExit };
+  "agent:exited": { cliType: string; client: AcpClient; exit: AgentExit; detail: string };
   "agent:connected": { cliType: string; client: AcpClient };
 }
 
@@ -158,7 +158,7 @@ export class AgentManager {
     } catch (thrown) {
       void this.#end(slot, started, new Error("The handshake failed"));
       if (thrown === stopped) throw thrown;
-      const detail = [messageOf(thrown), ...process.stderr().slice(-DETAIL_LINES)].join("\n");
+      const detail = [messageOf(thrown), lastLines(process)].filter(Boolean).join("\n");
       throw this.#failed(name, slot, `Could not connect to ${display}`, detail);
     }
     slot.current = started;
@@ -196,7 +196,8 @@ export class AgentManager {
       slot.ending = endProcess(this.#deps.clock, dead.process);
       this.#tell(name, "disconnected");
     }
-    this.#emitter.emit("agent:exited", { cliType: name, client: dead.client, exit });
+    const detail = lastLines(dead.process);
+    this.#emitter.emit("agent:exited", { cliType: name, client: dead.client, exit, detail });
     if (unasked) this.#move(name, slot, { kind: "exited", now: this.#deps.clock.elapsed() }, "disconnected");
   }
 
@@ -207,6 +208,8 @@ export class AgentManager {
 }
 
 const shuttingDown = (): Fault => new Fault("REFUSED", "The host is shutting down and starts no agents");
+
+const lastLines = (process: AgentProcess): string => process.stderr().slice(-DETAIL_LINES).join("\n");
 
 const died = (process: AgentProcess): Promise<never> =>
   process.exited.then(({ code, signal }) => {

@@ -1,15 +1,22 @@
 // What if an agent speaks of a session before it has told its name? Kept for a moment, within bounds.
 
+import type { Source } from "./journal.ts";
+
+export interface EarlyUpdate {
+  update: Record<string, unknown>;
+  source: Source;
+}
+
 export interface EarlyUpdates {
-  keep(sessionId: string, update: Record<string, unknown>): void;
-  take(sessionId: string): Record<string, unknown>[];
+  keep(sessionId: string, update: EarlyUpdate): void;
+  take(sessionId: string): EarlyUpdate[];
 }
 
 const MAX_SESSIONS = 64;
 const MAX_UPDATES = 32;
 
 export function createEarlyUpdates(): EarlyUpdates {
-  const early = new Map<string, Record<string, unknown>[]>();
+  const early = new Map<string, EarlyUpdate[]>();
   return {
     keep(sessionId, update) {
       const kept = early.get(sessionId) ?? [];

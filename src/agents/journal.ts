@@ -13,6 +13,9 @@ export interface Journal {
   append(type: string, data: Record<string, unknown>, source?: Source): SessionRecord;
   /** Records behind `after`, some at a time. */
   read(after: number, maxBytes: number): SessionRecord[];
+  /** About how many bytes lie in front of this record; right to one mark. */
+  bytesBefore(seq: number): number;
+  readonly isClosed: boolean;
   close(): void;
 }
 
@@ -48,6 +51,7 @@ export function openJournal(
   let [older, recent]: [SessionRecord[], SessionRecord[]] = [[], []];
   let characters = 0;
   let lastSeq = 0;
+  let isClosed = false;
 
   const mark = (seq: number, offset: number): void => {
     const last = marks.at(-1);
@@ -71,13 +75,14 @@ export function openJournal(
     visit(record);
   });
 
-  const startFor = (seq: number): number => {
-    let offset = marks[0]?.offset ?? 0;
-    for (const each of marks) {
-      if (each.seq > seq) break;
-      offset = each.offset;
+  const bytesBefore = (seq: number): number => {
+    let [low, high] = [0, marks.length];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if ((marks[middle]?.seq ?? 0) <= seq) low = middle;
+      else high = middle;
     }
-    return offset;
+    return marks[low]?.offset ?? 0;
   };
 
   return {
@@ -101,7 +106,7 @@ export function openJournal(
         if (first && first.seq <= after + 1) return kept.slice(after + 1 - first.seq);
       }
       const records: SessionRecord[] = [];
-      file.readLines(startFor(after + 1), maxBytes, (line) => {
+      file.readLines(bytesBefore(after + 1), maxBytes, (line) => {
         const record = parse(line);
         if (record && record.seq > after) {
           // Live or from the file, a record is told the same: its source is the host's own affair.
@@ -112,6 +117,13 @@ export function openJournal(
       });
       return records;
     },
-    close: () => file.close(),
+    bytesBefore,
+    get isClosed() {
+      return isClosed;
+    },
+    close() {
+      isClosed = true;
+      file.close();
+    },
   };
 }

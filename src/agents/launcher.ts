@@ -2,7 +2,7 @@
 import type { Clock, Files, Log, SpawnAgent } from "../platform/world.ts";
 import type { PermissionOutcome, PermissionParams } from "../protocol/acp.ts";
 import type { AgentInfo } from "../protocol/agents.ts";
-import { Fault } from "../protocol/fault.ts";
+import { Fault, messageOf } from "../protocol/fault.ts";
 import { createLineSplitter } from "../rpc/lines.ts";
 import { AcpClient } from "./acp-client.ts";
 import type { AgentManager, AgentManagerDeps } from "./agent-manager.ts";
@@ -62,7 +62,11 @@ export function createLauncher(deps: LauncherDeps): Launcher {
     remember(name, env) {
       const own = environmentFor(definition(name), env);
       environments.set(name, own);
-      deps.files.replace(envFile(name), JSON.stringify(own));
+      try {
+        deps.files.replace(envFile(name), JSON.stringify(own));
+      } catch (thrown) {
+        log.warn(`The environment for ${name} is not kept for restarts: ${messageOf(thrown)}`);
+      }
     },
     start(name) {
       const { displayName, install, ...rest } = definition(name);
@@ -102,7 +106,8 @@ export function createLauncher(deps: LauncherDeps): Launcher {
         const shown = (command ?? commands[0])?.command ?? "";
         const status = manager.getStatus(name);
         const pid = manager.pid(name) ?? null;
-        return { name, displayName, command: shown, found: command !== undefined, install, status, pid };
+        const stderr = [...manager.stderr(name)];
+        return { name, displayName, command: shown, found: command !== undefined, install, status, pid, stderr };
       }),
   };
 }

@@ -1,9 +1,10 @@
 // How does a session get into an agent process? New, resumed, or loaded with its replay left out; never silently fresh.
-import type { InitializeResult } from "../protocol/acp.ts";
-import { messageOf } from "../protocol/fault.ts";
+import { type InitializeResult, RPC } from "../protocol/acp.ts";
+import { RpcFailure } from "../rpc/json-rpc.ts";
 import type { AcpClient } from "./acp-client.ts";
-import { createEarlyUpdates, type EarlyUpdates } from "./early-updates.ts";
+import { createEarlyUpdates, type EarlyUpdate, type EarlyUpdates } from "./early-updates.ts";
 import type { AgentSession } from "./session.ts";
+import { setAgain } from "./session-settings.ts";
 
 const can = (marker: unknown): boolean => marker !== undefined && marker !== null;
 
@@ -13,28 +14,35 @@ const sessionCapabilities = (initialized: InitializeResult | undefined) =>
 /** Whether this agent can close a session without ending the process. */
 export const canClose = (client: AcpClient): boolean => can(sessionCapabilities(client.initialized).close);
 
+/** Only the agent's own word counts: one that died, or wants a login first, has forgotten nothing. */
+const refusal = (thrown: unknown): string => {
+  if (thrown instanceof RpcFailure && thrown.code !== RPC.authRequired) return thrown.message;
+  throw thrown;
+};
+
 async function restore(client: AcpClient, session: AgentSession, sessionId: string): Promise<string | undefined> {
   const params = { sessionId, cwd: session.options.cwd, mcpServers: [] };
   const why: string[] = [];
+  const restored = async (how: "resume" | "load", answer: unknown): Promise<undefined> => {
+    session.record("restored", { how });
+    const failures = await setAgain(client, sessionId, session.settings, answer);
+    if (failures.length > 0) session.record("settings-lost", { message: `Not set again: ${failures.join("; ")}` });
+  };
   if (can(sessionCapabilities(client.initialized).resume)) {
     try {
-      await client.resumeSession(params);
-      session.record("restored", { how: "resume" });
-      return undefined;
+      return await restored("resume", await client.resumeSession(params));
     } catch (thrown) {
-      why.push(messageOf(thrown));
+      why.push(refusal(thrown));
     }
   }
   if (client.initialized?.agentCapabilities?.loadSession === true) {
     // Some replay after their answer: the window stays open until the next prompt is written.
-    session.suppress(true);
+    session.suppressed = true;
     try {
-      await client.loadSession(params);
-      session.record("restored", { how: "load" });
-      return undefined;
+      return await restored("load", await client.loadSession(params));
     } catch (thrown) {
-      session.suppress(false);
-      why.push(messageOf(thrown));
+      session.suppressed = false;
+      why.push(refusal(thrown));
     }
   }
   return why.join("; ") || "this agent can neither resume nor load a session";
@@ -61,7 +69,7 @@ export interface Opener {
   /** The process is gone; whether it had this session. */
   lost(session: AgentSession, client: AcpClient): boolean;
   /** An update of a session whose name nobody knows yet. */
-  early(client: AcpClient, sessionId: string, update: Record<string, unknown>): void;
+  early(client: AcpClient, sessionId: string, update: EarlyUpdate): void;
 }
 
 export function createOpener(): Opener {
@@ -79,7 +87,7 @@ export function createOpener(): Opener {
       const under = opening.get(session);
       if (under?.client === client) return under.opened;
       const named = (sessionId: string): void => {
-        for (const update of earlyOf(client).take(sessionId)) session.updated(update);
+        for (const { update, source } of earlyOf(client).take(sessionId)) session.updated(update, source);
       };
       const opened = openIn(client, session, named)
         .then(() => {

@@ -23,13 +23,18 @@ export interface RegistryDeps {
 
 export interface Registry {
   all(): AgentSession[];
+  /** Those that are closed but still watched too. */
+  held(): AgentSession[];
   of(agent: string): AgentSession[];
   /** Throws when there is none of this name. */
   named(name: string): AgentSession;
   /** A session for this agent and directory: the named one, or a new one. */
   obtain(name: string | undefined, agent: string, cwd: string): AgentSession;
   live(name: string): AgentSession | undefined;
-  drop(name: string): void;
+  /** Closed: out of use, and let go when nobody watches it any more. */
+  drop(session: AgentSession): void;
+  /** Its last client left: whether it was closed already. */
+  letGo(session: AgentSession): boolean;
   prune(limits: PruneLimits): { removed: string[]; bytes: number };
 }
 
@@ -44,31 +49,52 @@ export function createRegistry(deps: RegistryDeps): Registry {
   const { clock, files, newId, displayName } = deps;
   const shelf = createShelf(clock, files, `${deps.directory}/sessions`);
   const sessions = new Map<string, AgentSession>();
+  const journals = new WeakMap<AgentSession, Journal>();
+  const closed = new Set<AgentSession>();
+  const all = () => [...sessions.values()].filter((session) => !closed.has(session));
 
   const enter = (options: SessionOptions, journal: Journal): AgentSession => {
     const { now, ready, changed, entered } = deps;
     const session = new AgentSession(options, { clock, now, journal, ready, changed });
     sessions.set(options.name, session);
+    journals.set(session, journal);
     entered(session);
     return session;
   };
 
   const find = (name: string): AgentSession | undefined => {
-    const found = sessions.has(name) ? undefined : shelf.find(name);
-    if (!found) return sessions.get(name);
-    const { agent, cwd, journal, acpSessionId, unfinished, prompts } = found;
+    const here = sessions.get(name);
+    // Never a second one on the same journal: who still watches it sees the next turn too.
+    if (here && closed.delete(here)) deps.entered(here);
+    const found = here ? undefined : shelf.find(name);
+    if (!found) return here;
+    const { agent, cwd, journal, acpSessionId, unfinished, prompts, settings } = found;
     const session = enter({ name, agent, displayName: displayName(agent), cwd }, journal);
     session.acpSessionId = acpSessionId;
+    session.settings = settings;
     session.remember(prompts);
     for (const promptId of unfinished) session.record("turn-ended", { promptId, ...LOST });
     return session;
   };
 
+  const letGo = (session: AgentSession): boolean => {
+    if (!closed.has(session)) return false;
+    if (session.viewers.size > 0) return true;
+    sessions.delete(session.options.name);
+    journals.get(session)?.close();
+    return closed.delete(session);
+  };
+
   return {
-    all: () => [...sessions.values()],
-    of: (agent) => [...sessions.values()].filter(({ options }) => options.agent === agent),
+    all,
+    held: () => [...sessions.values()],
+    of: (agent) => all().filter(({ options }) => options.agent === agent),
     live: (name) => sessions.get(name),
-    drop: (name) => void sessions.delete(name),
+    letGo,
+    drop(session) {
+      closed.add(session);
+      letGo(session);
+    },
     prune: (limits) => shelf.prune(limits, new Set(sessions.keys())),
     named(name) {
       const session = find(name);

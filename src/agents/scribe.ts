@@ -9,6 +9,7 @@ export interface Scribe {
   mustRecord(type: string, data: Record<string, unknown>): void;
   /** Throws while the journal cannot be written. */
   mustWrite(): void;
+  /** From now on nothing is written. */
   end(): void;
 }
 
@@ -21,11 +22,15 @@ interface Waiting {
 const RETRY_MS = 1_000;
 const MAX_WAITING = 100_000;
 
+export const diskFull = (why: string): Fault =>
+  new Fault("DISK_FULL", `The session's journal cannot be written: ${why}; make room and try again`);
+
 export function createScribe(clock: Clock, journal: Journal, written: () => void): Scribe {
   const waiting: Waiting[] = [];
   let lost = 0;
   let trouble: string | undefined;
   let cancel: Cancel = () => {};
+  let over = false;
 
   const failed = (thrown: unknown): void => {
     trouble = messageOf(thrown);
@@ -33,7 +38,11 @@ export function createScribe(clock: Clock, journal: Journal, written: () => void
     cancel = clock.after(RETRY_MS, write);
   };
 
+  // Whoever still has something to tell of a session that was let go tells nobody.
+  const isOver = (): boolean => over || journal.isClosed;
+
   const write = (): void => {
+    if (isOver()) return;
     try {
       let done = 0;
       try {
@@ -54,18 +63,19 @@ export function createScribe(clock: Clock, journal: Journal, written: () => void
   };
 
   const mustWrite = (): void => {
-    if (trouble === undefined) return;
-    throw new Fault("DISK_FULL", `The session's journal cannot be written: ${trouble}; make room and try again`);
+    if (trouble !== undefined) throw diskFull(trouble);
   };
 
   return {
     record(type, data, source) {
+      if (isOver()) return;
       if (waiting.length < MAX_WAITING) waiting.push({ type, data, source });
       else lost++;
       // Behind trouble the timer tries again: not each of a thousand updates.
       if (trouble === undefined) write();
     },
     mustRecord(type, data) {
+      if (isOver()) throw new Fault("REFUSED", "This session is ended here; ask for it again");
       mustWrite();
       try {
         journal.append(type, data);
@@ -76,6 +86,9 @@ export function createScribe(clock: Clock, journal: Journal, written: () => void
       mustWrite();
     },
     mustWrite,
-    end: () => cancel(),
+    end() {
+      over = true;
+      cancel();
+    },
   };
 }

@@ -3,7 +3,7 @@ import { createEmitter } from "../core/emitter.ts";
 import { RETENTION } from "../core/prune.ts";
 import type { Clock, Files, Log, SpawnAgent } from "../platform/world.ts";
 import type { AgentRequest, AgentSessionInfo, SessionRecord } from "../protocol/agents.ts";
-import { messageOf } from "../protocol/fault.ts";
+import { Fault, messageOf } from "../protocol/fault.ts";
 import type { IdleLimits } from "../protocol/settings.ts";
 import type { AcpClient } from "./acp-client.ts";
 import { type AgentEvents, AgentManager } from "./agent-manager.ts";
@@ -14,6 +14,7 @@ import { login } from "./login.ts";
 import { canClose, createOpener } from "./opener.ts";
 import { createRegistry } from "./registry.ts";
 import type { AgentSession } from "./session.ts";
+import { orLogin } from "./turn-failure.ts";
 
 export interface ServiceClient {
   clientId: string;
@@ -41,6 +42,8 @@ export interface AgentService {
   infos(): AgentSessionInfo[];
   /** How many agents are attached to, working or kept. */
   company(): number;
+  /** Records nothing any more: the next host may begin. */
+  leave(): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -57,7 +60,7 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     update(agent, client, sessionId, update, source) {
       const session = byAcpId(agent, sessionId);
       if (session) session.updated(update, source);
-      else opener.early(client, sessionId, update);
+      else opener.early(client, sessionId, { update, source });
     },
     async permission(agent, params, permissionId) {
       const session = byAcpId(agent, params.sessionId);
@@ -70,8 +73,12 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
   const { displayName } = launcher;
   const manager = new AgentManager(emitter, { clock: deps.clock, displayName, start: launcher.start });
   const opener = createOpener();
-  const ready = async (session: AgentSession): Promise<AcpClient> =>
-    await opener.open(await manager.ensureAgent(session.options.agent), session);
+  const ready = async (session: AgentSession): Promise<AcpClient> => {
+    const client = await manager.ensureAgent(session.options.agent);
+    return await opener.open(client, session).catch((thrown) => {
+      throw orLogin(thrown, session.options, client);
+    });
+  };
   const leaveAgent = async (session: AgentSession): Promise<void> => {
     const giveUp = session.stop();
     const client = opener.clientOf(session);
@@ -99,10 +106,10 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
   const { now, changed } = watch;
   const registry = createRegistry({ ...deps, displayName, ready, now, changed, entered: watch.unwatched });
 
-  emitter.on("agent:exited", ({ cliType, client, exit }) => {
+  emitter.on("agent:exited", ({ cliType, client, exit, detail }) => {
     for (const session of registry.of(cliType)) {
       if (!opener.lost(session, client)) continue;
-      session.record("agent-exited", { ...exit, message: `${displayName(cliType)} exited` });
+      session.record("agent-exited", { ...exit, message: `${displayName(cliType)} exited`, detail });
       session.agentLost();
     }
   });
@@ -120,15 +127,17 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
   const close = async (name: string): Promise<void> => {
     const session = registry.named(name);
     await leaveAgent(session);
+    // The end of its turn is recorded first.
+    await deps.clock.sleep(0);
     session.record("session-closed", {});
-    registry.drop(name);
+    registry.drop(session);
     watch.closed(session);
   };
 
   const infoOf = (session: AgentSession): AgentSessionInfo => session.info(watch.info(session));
   const detach = (session: AgentSession, clientId: string): boolean => {
     const detached = session.viewers.detach(clientId);
-    if (detached) watch.unwatched(session);
+    if (detached && !registry.letGo(session)) watch.unwatched(session);
     return detached;
   };
   const remember = (agent: string, env: Readonly<Record<string, string>>): void => {
@@ -143,13 +152,16 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
         const { agent, cwd, env, promptId, text, policy } = request;
         remember(agent, env);
         const session = registry.obtain(request.session, agent, cwd);
-        const after = session.lastSeq;
-        session.prompt({ promptId, text, policy, clientId });
+        const after = session.prompt({ promptId, text, policy, clientId });
         watch.prompted(session, promptId, request.detach);
         return { session: session.options.name, after };
       }
       case "attach": {
         const session = registry.named(request.session);
+        if (request.after > session.lastSeq) {
+          const message = `Session "${request.session}" has no event ${request.after}; its last one is ${session.lastSeq}`;
+          throw new Fault("USAGE", message, { name: request.session });
+        }
         session.viewers.attach(clientId, request.after, (events) => client.events(request.session, events));
         watch.attached(session);
         return infoOf(session);
@@ -193,10 +205,16 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     asked,
     acknowledged: (clientId, name, seq) => registry.live(name)?.viewers.acknowledged(clientId, seq),
     left(clientId) {
-      for (const session of registry.all()) detach(session, clientId);
+      for (const session of registry.held()) detach(session, clientId);
     },
     infos: () => registry.all().map(infoOf),
     company: watch.company,
+    async leave() {
+      watch.end();
+      for (const session of registry.held()) session.end();
+      // What was recorded last is sent before the goodbye.
+      await deps.clock.sleep(0);
+    },
     end() {
       cancelPrune();
       watch.end();

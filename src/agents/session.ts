@@ -1,13 +1,13 @@
 // What is a conversation with an agent? Prompts one after the other, a journal of all that was said, any number of viewers.
 import type { IdleState } from "../core/idle-guards.ts";
-import { decidePermission } from "../core/permission.ts";
 import type { Clock } from "../platform/world.ts";
 import type { PermissionOutcome, PermissionParams } from "../protocol/acp.ts";
 import type { AgentSessionInfo, Policy } from "../protocol/agents.ts";
-import { Fault } from "../protocol/fault.ts";
 import type { AcpClient } from "./acp-client.ts";
 import type { Journal, Source } from "./journal.ts";
+import { createPermissions, type Permissions } from "./permissions.ts";
 import { createScribe, type Scribe } from "./scribe.ts";
+import { createSessionSettings } from "./session-settings.ts";
 import { turnFailure } from "./turn-failure.ts";
 import { createViewers, type Viewers } from "./viewers.ts";
 
@@ -36,15 +36,15 @@ export interface SessionDeps {
   changed(session: AgentSession): void;
 }
 
-interface Asked {
-  params: PermissionParams;
-  settle(outcome: PermissionOutcome): void;
-}
-
 export interface Work extends Omit<IdleState, "pin"> {
   turn: "idle" | "running" | "waiting";
 }
 
+const HOST_LEFT = {
+  stopReason: "lost",
+  code: "AGENT_LOST",
+  message: "The host was stopped; the outcome is unknown",
+};
 const OPEN_STATES: ReadonlySet<unknown> = new Set(["pending", "in_progress"]);
 
 export class AgentSession {
@@ -54,8 +54,9 @@ export class AgentSession {
   readonly #scribe: Scribe;
   readonly #queue: Prompt[] = [];
   readonly #written = new Set<Prompt>();
-  readonly #known = new Set<string>();
-  readonly #permissions = new Map<string, Asked>();
+  /** Prompts by id, and behind which record each begins. */
+  readonly #known = new Map<string, number>();
+  readonly #permissions: Permissions;
   readonly #toolCalls = new Set<string>();
   /** The agent's own name for this session, once it has one. */
   acpSessionId: string | undefined;
@@ -63,7 +64,10 @@ export class AgentSession {
   #client: AcpClient | undefined;
   #cancelled = false;
   #giveUp: () => void = () => {};
-  #suppressed = false;
+  /** While a session is loaded, its replay is history that the journal has. */
+  suppressed = false;
+  settings = createSessionSettings();
+  #policy: Policy = "deny";
   #turnStartedAt = 0;
   #lastOutputAt: number;
 
@@ -73,15 +77,20 @@ export class AgentSession {
     this.#lastOutputAt = deps.now();
     this.viewers = createViewers(deps.journal);
     this.#scribe = createScribe(deps.clock, deps.journal, this.viewers.wake);
+    this.#permissions = createPermissions(this.#scribe.record, () => {
+      // Its silence while it waited for a person was no silence of its own.
+      this.#lastOutputAt = deps.now();
+      deps.changed(this);
+    });
   }
 
   get work(): Work {
-    const waiting = this.#permissions.size > 0;
+    const waiting = this.#permissions.open > 0;
     return {
       turn: waiting ? "waiting" : this.#running ? "running" : "idle",
       queued: this.#queue.length,
       outstanding: this.#written.size,
-      permissions: this.#permissions.size,
+      permissions: this.#permissions.open,
       turnStartedAt: this.#turnStartedAt,
       lastOutputAt: this.#lastOutputAt,
       openToolCalls: this.#toolCalls.size,
@@ -103,19 +112,20 @@ export class AgentSession {
   }
 
   /** Prompts of an earlier host. */
-  remember(promptIds: readonly string[]): void {
-    for (const promptId of promptIds) this.#known.add(promptId);
+  remember(prompts: ReadonlyMap<string, number>): void {
+    for (const [promptId, after] of prompts) this.#known.set(promptId, after);
   }
 
-  /** Under an id that is known already nothing is sent again. */
-  prompt(prompt: Prompt): void {
-    if (this.#known.has(prompt.promptId)) return;
-    this.#scribe.mustWrite();
-    this.#known.add(prompt.promptId);
-    this.#queue.push(prompt);
+  /** Under an id that is known already nothing is sent again. Returns behind which record its events are. */
+  prompt(prompt: Prompt): number {
     const { promptId, text, policy, clientId } = prompt;
-    this.record("prompt", { promptId, text, policy, clientId, queued: this.#queue.length });
+    const after = this.#known.get(promptId) ?? this.lastSeq;
+    if (this.#known.has(promptId)) return after;
+    this.#scribe.mustRecord("prompt", { promptId, text, policy, clientId, queued: this.#queue.length + 1 });
+    this.#known.set(promptId, after);
+    this.#queue.push(prompt);
     void this.#pump();
+    return after;
   }
 
   withdraw(promptId: string): boolean {
@@ -123,6 +133,7 @@ export class AgentSession {
     if (index < 0) return false;
     this.#queue.splice(index, 1);
     this.record("withdrawn", { promptId });
+    // Every prompt has this end: scripts wait for it.
     this.record("turn-ended", { promptId, stopReason: "cancelled" });
     return true;
   }
@@ -132,8 +143,7 @@ export class AgentSession {
     if (!this.#running && this.#toolCalls.size === 0) return false;
     this.#cancelled = true;
     if (this.acpSessionId) this.#client?.cancel(this.acpSessionId);
-    for (const permissionId of [...this.#permissions.keys()])
-      this.#settle(permissionId, { outcome: "cancelled" }, "cancel");
+    this.#permissions.cancel("cancel");
     return true;
   }
 
@@ -154,24 +164,13 @@ export class AgentSession {
   }
 
   answer(permissionId: string, optionId: string, by: string): void {
-    const asked = this.#permissions.get(permissionId);
-    if (!asked) throw new Fault("REFUSED", `The permission request "${permissionId}" is answered already`);
-    const option = asked.params.options.find((each) => each.optionId === optionId);
-    if (!option) {
-      const right = asked.params.options.map((each) => each.optionId).join(", ");
-      throw new Fault("USAGE", `There is no option "${optionId}"; there are: ${right}`);
-    }
-    this.#settle(permissionId, { outcome: "selected", optionId }, by);
-  }
-
-  /** While a session is loaded, its replay is history that the journal has. */
-  suppress(on: boolean): void {
-    this.#suppressed = on;
+    this.#permissions.answer(permissionId, optionId, by);
   }
 
   updated(update: Record<string, unknown>, source?: Source): void {
     this.#lastOutputAt = this.#deps.now();
-    if (this.#suppressed) return;
+    if (this.suppressed) return;
+    this.settings.notice(update);
     const { toolCallId, status } = update;
     if (typeof toolCallId === "string") {
       if (OPEN_STATES.has(status)) this.#toolCalls.add(toolCallId);
@@ -182,39 +181,25 @@ export class AgentSession {
 
   permission(params: PermissionParams, permissionId: string): Promise<PermissionOutcome> {
     this.#lastOutputAt = this.#deps.now();
-    const policy = this.#running?.policy ?? "deny";
-    const decision = decidePermission(policy, params.toolCall.kind, params.options);
-    const { toolCall, options } = params;
-    this.record("permission-requested", { permissionId, toolCall, options, policy });
-    const { promise, resolve } = Promise.withResolvers<PermissionOutcome>();
-    this.#permissions.set(permissionId, { params, settle: resolve });
-    if (decision.kind === "select") {
-      this.#settle(permissionId, { outcome: "selected", optionId: decision.optionId }, "policy");
-    } else if (decision.kind === "cancel") this.#settle(permissionId, { outcome: "cancelled" }, "policy");
-    else this.#deps.changed(this);
-    return promise;
+    return this.#permissions.ask(params, permissionId, this.#policy);
   }
 
   permissionWithdrawn(permissionId: string): void {
-    if (this.#permissions.has(permissionId)) this.#settle(permissionId, { outcome: "cancelled" }, "agent");
+    this.#permissions.cancel("agent", permissionId);
   }
 
   /** The process is gone: nobody waits for its answers any more. */
   agentLost(): void {
     this.#client = undefined;
     this.#toolCalls.clear();
-    for (const permissionId of [...this.#permissions.keys()])
-      this.#settle(permissionId, { outcome: "cancelled" }, "agent");
+    this.#permissions.cancel("agent");
   }
 
-  #settle(permissionId: string, outcome: PermissionOutcome, by: string): void {
-    const asked = this.#permissions.get(permissionId);
-    this.#permissions.delete(permissionId);
-    // Its silence while it waited for a person was no silence of its own.
-    this.#lastOutputAt = this.#deps.now();
-    asked?.settle(outcome);
-    this.record("permission-resolved", { permissionId, ...outcome, by });
-    this.#deps.changed(this);
+  /** The host leaves: what was asked of it is lost, and from now on the journal is another one's. */
+  end(): void {
+    for (const { promptId } of this.#running ? [this.#running, ...this.#queue] : this.#queue)
+      this.record("turn-ended", { promptId, ...HOST_LEFT });
+    this.#scribe.end();
   }
 
   async #pump(): Promise<void> {
@@ -222,6 +207,7 @@ export class AgentSession {
     const prompt = this.#queue.shift();
     if (!prompt) return this.#deps.changed(this);
     this.#running = prompt;
+    this.#policy = prompt.policy;
     this.#cancelled = false;
     const givenUp = Promise.withResolvers<Record<string, unknown>>();
     this.#giveUp = () => givenUp.resolve({ stopReason: "cancelled" });
@@ -237,14 +223,14 @@ export class AgentSession {
       const client = await this.#deps.ready(this);
       if (this.#cancelled || this.#running !== prompt) return { stopReason: "cancelled" };
       this.#client = client;
-      this.suppress(false);
+      this.suppressed = false;
       this.record("turn-started", { promptId: prompt.promptId });
       this.#written.add(prompt);
       this.#turnStartedAt = this.#deps.now();
       this.#deps.changed(this);
       return await client.prompt(this.acpSessionId ?? "", [{ type: "text", text: prompt.text }]);
     } catch (thrown) {
-      return turnFailure(thrown, this.options);
+      return turnFailure(thrown, this.options, this.#client);
     }
   }
 }

@@ -3,7 +3,10 @@ import { join } from "node:path";
 import { type PruneLimits, toPrune } from "../core/prune.ts";
 import type { Clock, Files } from "../platform/world.ts";
 import { SessionName, type SessionRecord } from "../protocol/agents.ts";
+import { messageOf } from "../protocol/fault.ts";
 import { type Journal, openJournal } from "./journal.ts";
+import { diskFull } from "./scribe.ts";
+import { createSessionSettings, type SessionSettings } from "./session-settings.ts";
 
 export interface Shelved {
   journal: Journal;
@@ -12,7 +15,9 @@ export interface Shelved {
   acpSessionId: string | undefined;
   /** Prompts without an end: whoever worked on them is gone. */
   unfinished: string[];
-  prompts: string[];
+  /** By id, and behind which record each begins. */
+  prompts: Map<string, number>;
+  settings: SessionSettings;
 }
 
 export interface Shelf {
@@ -46,31 +51,41 @@ export function createShelf(clock: Clock, files: Files, directory: string): Shel
     create(name, agent, cwd) {
       files.directory(directory);
       const journal = openJournal(files.journal(file(name)), () => clock.iso());
-      journal.append("session-created", { name, agent, cwd });
-      return journal;
+      try {
+        journal.append("session-created", { name, agent, cwd });
+        return journal;
+      } catch (thrown) {
+        journal.close();
+        throw diskFull(messageOf(thrown));
+      }
     },
     find(name) {
       if (!SessionName.safeParse(name).success || !names().includes(name)) return undefined;
       const open = new Set<string>();
-      const prompts: string[] = [];
+      const prompts = new Map<string, number>();
+      const settings = createSessionSettings();
       let created: SessionRecord["data"] = {};
       let acpSessionId: string | undefined;
       const journal = openJournal(
         files.journal(file(name)),
         () => clock.iso(),
-        ({ type, data }) => {
+        ({ seq, type, data }) => {
           const promptId = String(data["promptId"]);
           if (type === "session-created") created = data;
           if (type === "session-opened") acpSessionId = String(data["acpSessionId"]);
           if (type === "prompt") {
             open.add(promptId);
-            prompts.push(promptId);
+            prompts.set(promptId, seq - 1);
           }
+          if (type === "update") settings.notice(data["update"] as Record<string, unknown>);
           if (type === "turn-ended" || type === "withdrawn") open.delete(promptId);
         },
       );
+      // Torn before its first record: it never began.
+      if (journal.lastSeq === 0) return void journal.close();
       return {
         journal,
+        settings,
         agent: String(created["agent"]),
         cwd: String(created["cwd"]),
         acpSessionId,

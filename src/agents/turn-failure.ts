@@ -2,20 +2,24 @@
 import { RPC } from "../protocol/acp.ts";
 import { Fault, messageOf } from "../protocol/fault.ts";
 import { RpcFailure } from "../rpc/json-rpc.ts";
+import type { AcpClient } from "./acp-client.ts";
+import { describeMethods } from "./login.ts";
 import type { SessionOptions } from "./session.ts";
 
-export function turnFailure(thrown: unknown, options: SessionOptions): Record<string, unknown> {
+export function turnFailure(failure: unknown, options: SessionOptions, client?: AcpClient): Record<string, unknown> {
+  const thrown = orLogin(failure, options, client);
   if (thrown instanceof Fault && thrown.code === "AGENT_LOST") {
     return { stopReason: "lost", code: thrown.code, message: `${thrown.message}; the outcome is unknown` };
-  }
-  if (thrown instanceof RpcFailure && thrown.code === RPC.authRequired) {
-    return { stopReason: "error", code: "NOT_PERMITTED", message: needsLogin(options, thrown.message) };
   }
   const code = thrown instanceof Fault ? thrown.code : "AGENT_FAILED";
   return { stopReason: "error", code, message: messageOf(thrown) };
 }
 
-export const needsLogin = (
-  { displayName, agent }: Pick<SessionOptions, "displayName" | "agent">,
-  why: string,
-): string => `${displayName} needs a login (${why}); run: holdfast login ${agent}`;
+/** What was thrown, unless the agent wants a login: then what a person needs to know of it. */
+export function orLogin(thrown: unknown, { displayName, agent }: SessionOptions, client?: AcpClient): unknown {
+  if (!(thrown instanceof RpcFailure) || thrown.code !== RPC.authRequired) return thrown;
+  const ways = describeMethods(client);
+  const offers = ways === "" ? "" : `; it offers: ${ways}`;
+  const message = `${displayName} needs a login (${thrown.message})${offers}; run: holdfast login ${agent}`;
+  return new Fault("NOT_PERMITTED", message, { agent }, { cause: thrown });
+}

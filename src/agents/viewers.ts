@@ -21,14 +21,19 @@ interface Viewer {
 
 /** Sent and not yet acknowledged, at most: the sockets hide megabytes of lag, only acknowledgements show it. */
 const WINDOW_RECORDS = 4_096;
+const WINDOW_BYTES = 4 * 1024 * 1024;
 const READ_BYTES = 256 * 1024;
 
 export function createViewers(journal: Journal): Viewers {
   const viewers = new Map<string, Viewer>();
   let awake = false;
 
+  const hasRoom = ({ cursor, acknowledged }: Viewer): boolean =>
+    cursor - acknowledged < WINDOW_RECORDS &&
+    journal.bytesBefore(cursor) - journal.bytesBefore(acknowledged) < WINDOW_BYTES;
+
   const feed = (viewer: Viewer): void => {
-    while (viewer.cursor < journal.lastSeq && viewer.cursor - viewer.acknowledged < WINDOW_RECORDS) {
+    while (viewer.cursor < journal.lastSeq && hasRoom(viewer)) {
       const records = journal.read(viewer.cursor, READ_BYTES).slice(0, WINDOW_RECORDS);
       const last = records.at(-1);
       if (!last) return;

@@ -11,6 +11,8 @@ export interface HostService {
   left(clientId: string): void;
   /** How many of its things a host must not leave alone. */
   company?(): number;
+  /** The next host may begin when this is done. */
+  leave?(): Promise<void>;
 }
 
 /** What such a service must know of its host. */

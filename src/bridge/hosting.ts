@@ -93,6 +93,8 @@ export function createHosting(world: World, options: Options, notice: (message: 
       idleEnd?.cancel();
       // Or the clients that leave now would wind it up again, and its timer would keep the process alive.
       idleEnd = undefined;
+      // Before anybody else can host: a journal has one writer.
+      await service?.leave?.();
       await host?.shutdown();
       await service?.end();
     },

@@ -19,12 +19,17 @@ export const attach = holdfastCommand({
   stands: () => true,
   async run({ session, after, port }, context) {
     const connection = await context.open({ port, mode: "standing" });
-    const show = createSessionView(context.printer);
+    const view = createSessionView(context.printer);
     const dialog = createPermissionDialog(context, connection, session);
-    for await (const event of followSession(connection, session, after)) {
-      show(event);
-      dialog.told(event);
+    try {
+      for await (const event of followSession(connection, session, after)) {
+        view.show(event);
+        dialog.told(event);
+      }
+      return 0;
+    } finally {
+      view.end();
+      dialog.end();
     }
-    return 0;
   },
 });

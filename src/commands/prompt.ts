@@ -85,7 +85,7 @@ interface Asked {
 async function follow(context: Context, connection: BridgeConnection, asked: Asked): Promise<number> {
   const { printer, signal, world } = context;
   const { session, promptId, timeoutMs } = asked;
-  const show = createSessionView(printer, promptId);
+  const view = createSessionView(printer, promptId);
   const dialog = createPermissionDialog(context, connection, session);
   const over = new AbortController();
   const timers: Cancel[] = [];
@@ -102,7 +102,7 @@ async function follow(context: Context, connection: BridgeConnection, asked: Ask
   if (timeoutMs !== undefined) timers.push(world.clock.after(timeoutMs, () => cancel("timeout")));
   try {
     for await (const event of followSession(connection, session, asked.after, over.signal)) {
-      show(event);
+      view.show(event);
       dialog.told(event);
       if (event.type !== "turn-ended" || event.data["promptId"] !== promptId) continue;
       if (why === "signal") return 130;
@@ -114,6 +114,7 @@ async function follow(context: Context, connection: BridgeConnection, asked: Ask
     if (!(thrown instanceof SessionDisconnectedError)) throw thrown;
     throw new Fault("AGENT_LOST", "The host was lost; the outcome is unknown", {}, { cause: thrown });
   } finally {
+    view.end();
     dialog.end();
     for (const stop of timers) stop();
     signal.removeEventListener("abort", onSignal);

@@ -44,6 +44,13 @@ const toJson = (info: SessionInfo) => ({
   ...(info.stale ? { stale: true } : {}),
 });
 
+/** What scripts rely on, and no more. */
+const agentJson = ({ kind, name, agent, cwd, turn, queued, clients, lastSeq, idle }: AgentSessionInfo) => {
+  const { verdict, reason, dueInMs } = idle;
+  const due = dueInMs === null ? null : Math.round(dueInMs);
+  return { kind, name, agent, cwd, turn, queued, clients, lastSeq, idle: { verdict, reason, dueInMs: due } };
+};
+
 interface Row {
   name: string;
   kind: string;
@@ -72,7 +79,7 @@ const agentRow = (info: AgentSessionInfo): Row => ({
 });
 
 function show({ printer }: Context, plugins: readonly SessionInfo[], agents: readonly AgentSessionInfo[]): void {
-  printer.json([...plugins.map(toJson), ...agents]);
+  printer.json([...plugins.map(toJson), ...agents.map(agentJson)]);
   const rows = [...plugins.map(pluginRow), ...agents.map(agentRow)];
   if (rows.length === 0)
     return printer.note("No session yet; start one with: holdfast plugin js, or: holdfast prompt demo hi -s work");

@@ -9,9 +9,15 @@ export function openJournalFile(path: string): JournalFile {
   const fd = openSync(path, "a+", 0o600);
   let size = fstatSync(fd).size;
   let torn = false;
+  let open = true;
+  // The number of a closed file may be another file's by now.
+  const mustBeOpen = (): void => {
+    if (!open) throw new Error(`"${path}" is closed`);
+  };
 
   /** Tells whole lines until `tell` says stop; returns where the last whole one ended. */
   const scan = (from: number, tell: (line: string, offset: number) => boolean): number => {
+    mustBeOpen();
     const chunk = Buffer.alloc(CHUNK_BYTES);
     let rest: Buffer = Buffer.alloc(0);
     let offset = from;
@@ -59,6 +65,7 @@ export function openJournalFile(path: string): JournalFile {
         return true;
       }),
     append(line) {
+      mustBeOpen();
       const bytes = Buffer.from(`${line}\n`);
       if (torn) cut(size);
       const offset = size;
@@ -80,6 +87,9 @@ export function openJournalFile(path: string): JournalFile {
     readLines(offset, maxBytes, enough) {
       scan(offset, (line, at) => !(enough(line) && at + line.length - offset >= maxBytes));
     },
-    close: () => closeSync(fd),
+    close() {
+      if (open) closeSync(fd);
+      open = false;
+    },
   };
 }

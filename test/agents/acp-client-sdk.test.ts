@@ -1,6 +1,6 @@
 // Do we understand an agent that others wrote, and it us? The SDK's own agent as a process, every line against its schemas.
 import { describe, expect, test } from "bun:test";
-import { type AcpEvents, AcpClient } from "../../src/agents/acp-client.ts";
+import { AcpClient, type AcpEvents } from "../../src/agents/acp-client.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import type { PermissionOutcome, PermissionParams } from "../../src/protocol/acp.ts";
 import { messageOf } from "../../src/protocol/fault.ts";

@@ -36,15 +36,18 @@ const PERMISSION = {
 };
 
 describe("what agents ask", () => {
-  test.each(["5f0c-uuid", 0, 12])("[AC1] [AC4] a permission request with the id %p is answered under it, as ACP says", (id) => {
-    const { say, lines, sent, machine } = openClient({
-      permission: async () => ({ outcome: "selected", optionId: "y" }),
-    });
-    say({ id, method: "session/request_permission", params: PERMISSION });
-    machine.until(() => lines.length === 1);
-    expect(sent()).toEqual([{ jsonrpc: "2.0", id, result: { outcome: { outcome: "selected", optionId: "y" } } }]);
-    expect(lines.map(checkLine)).toEqual(["permission"]);
-  });
+  test.each(["5f0c-uuid", 0, 12])(
+    "[AC1] [AC4] a permission request with the id %p is answered under it, as ACP says",
+    (id) => {
+      const { say, lines, sent, machine } = openClient({
+        permission: async () => ({ outcome: "selected", optionId: "y" }),
+      });
+      say({ id, method: "session/request_permission", params: PERMISSION });
+      machine.until(() => lines.length === 1);
+      expect(sent()).toEqual([{ jsonrpc: "2.0", id, result: { outcome: { outcome: "selected", optionId: "y" } } }]);
+      expect(lines.map(checkLine)).toEqual(["permission"]);
+    },
+  );
 
   test("[AC1] what we do not know in a permission request is passed on as it came", () => {
     const asked: PermissionParams[] = [];

@@ -10,8 +10,8 @@ import {
   type RequestPermissionResponse,
   type SessionNotification,
 } from "@agentclientprotocol/sdk";
-import { createTempDir, type TempDir } from "../support/temp-dir.ts";
 import * as schema from "../../node_modules/@agentclientprotocol/sdk/dist/v1/schema/zod.gen.js";
+import { createTempDir, type TempDir } from "../support/temp-dir.ts";
 import { MAIN, runAgent, until } from "./real-agent.ts";
 
 interface Demo extends AsyncDisposable {
@@ -134,15 +134,18 @@ describe("the embedded agent", () => {
     expect(await demo.agent.request("session/prompt", prompt(sessionId, "ask"))).toEqual({ stopReason: "cancelled" });
   });
 
-  test.each(["stream 1000 50", "flood 10000000", "shell sleep 1000"])("[AM2] a cancel ends %p at once", async (text) => {
-    using directory = createTempDir();
-    await using demo = openDemo(directory);
-    const sessionId = await begin(demo);
-    const turn = demo.agent.request("session/prompt", prompt(sessionId, text));
-    await until(() => demo.updates.length > 0);
-    await demo.agent.notify("session/cancel", { sessionId });
-    expect(await turn).toEqual({ stopReason: "cancelled" });
-  });
+  test.each(["stream 1000 50", "flood 10000000", "shell sleep 1000"])(
+    "[AM2] a cancel ends %p at once",
+    async (text) => {
+      using directory = createTempDir();
+      await using demo = openDemo(directory);
+      const sessionId = await begin(demo);
+      const turn = demo.agent.request("session/prompt", prompt(sessionId, text));
+      await until(() => demo.updates.length > 0);
+      await demo.agent.notify("session/cancel", { sessionId });
+      expect(await turn).toEqual({ stopReason: "cancelled" });
+    },
+  );
 
   test("[AM2] a new process loads a session with its replay before the answer, and resumes one without", async () => {
     using directory = createTempDir();

@@ -114,7 +114,8 @@ test("[AM2] [AM7] shell runs in a session of its own, and the sweep by tag finds
   const { sessionId } = JSON.parse(agent.lines[0] ?? "").result;
   const command = "shell echo $$ > shell.pid; sleep 1000";
   ask(2, "session/prompt", { sessionId, prompt: [{ type: "text", text: command }] });
-  const written = () => existsSync(directory.at("shell.pid")) && Number(readFileSync(directory.at("shell.pid"), "utf8"));
+  const written = () =>
+    existsSync(directory.at("shell.pid")) && Number(readFileSync(directory.at("shell.pid"), "utf8"));
   await until(() => Boolean(written()));
   const pid = Number(written());
   expect(statOf(pid)?.session).toBe(pid);

@@ -113,8 +113,7 @@ function start(agents: FakeAgents, command: AgentCommand, output: (bytes: Uint8A
       return alive;
     },
     bytes: (bytes) => alive && output(bytes),
-    say: (message) =>
-      agent.bytes(Buffer.from(`${typeof message === "string" ? message : JSON.stringify(message)}\n`)),
+    say: (message) => agent.bytes(Buffer.from(`${typeof message === "string" ? message : JSON.stringify(message)}\n`)),
     update: (sessionId, update) =>
       agent.say({ jsonrpc: "2.0", method: "session/update", params: { sessionId, update } }),
     text: (sessionId, text) =>

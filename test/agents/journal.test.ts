@@ -141,7 +141,10 @@ describe("memory", () => {
     const before = heap();
     const journal = open(path);
     for (let number = 0; number < 200_000; number++) {
-      const update = { sessionUpdate: "agent_message_chunk", content: { type: "text", text: `${number} and some more` } };
+      const update = {
+        sessionUpdate: "agent_message_chunk",
+        content: { type: "text", text: `${number} and some more` },
+      };
       journal.append("update", { update }, { run: "r1", offset: number });
     }
     expect(heap() - before).toBeLessThan(6_000_000);

@@ -91,7 +91,10 @@ describe("merged texts", () => {
         const range = records.slice((each.from ?? each.seq) - 1, each.seq);
         expect(textOf(each)).toBe(range.map(textOf).join(""));
         if (each.from === undefined) expect(range).toEqual([each]);
-        else expect(new Set(range.map(({ data }) => (data["update"] as { sessionUpdate: string }).sessionUpdate)).size).toBe(1);
+        else
+          expect(
+            new Set(range.map(({ data }) => (data["update"] as { sessionUpdate: string }).sessionUpdate)).size,
+          ).toBe(1);
       }
       expect(next).toBe(51);
       expect(JSON.stringify(records)).toBe(before);

@@ -12,7 +12,7 @@ const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(
 const statOf = (pid: number): string[] => (readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1] ?? "").split(" ");
 
 async function startHost(stage: Stage, env: Record<string, string> = {}): Promise<number> {
-  expect((await stage.run(["sessions"], { env })).code).toBe(0);
+  expect((await stage.run(["sessions"], { env, cwd: stage.directory })).code).toBe(0);
   return await until("a host", stage.hostPid);
 }
 

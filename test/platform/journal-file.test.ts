@@ -100,7 +100,7 @@ describe("a journal's file", () => {
     const path = directory.at("a.ndjson");
     const line = "0123456789".repeat(7);
     const fixture = join(import.meta.dir, "../fixtures/agents/small-disk.ts");
-    const script = "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\"";
+    const script = 'trap \'\' XFSZ; ulimit -f 8; exec "$0" "$@"';
     const ran = Bun.spawnSync(["sh", "-c", script, process.execPath, fixture, path, line]);
     const { written, failures } = JSON.parse(ran.stdout.toString());
     expect(failures).toEqual(["EFBIG", "EFBIG", "EFBIG"]);

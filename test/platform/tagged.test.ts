@@ -5,7 +5,11 @@ import { taggedProcesses } from "../../src/platform/tagged.ts";
 const NAME = "HOLDFAST_TEST_TAG";
 
 const sleeper = (value: string, detached: boolean) =>
-  Bun.spawn(["sleep", "100"], { env: { PATH: process.env["PATH"], [NAME]: value }, detached, stdio: ["ignore", "ignore", "ignore"] });
+  Bun.spawn(["sleep", "100"], {
+    env: { PATH: process.env["PATH"], [NAME]: value },
+    detached,
+    stdio: ["ignore", "ignore", "ignore"],
+  });
 
 test("[AM7] a tag is found in whatever session a process runs, only with its whole value, and no more after its end", async () => {
   const tag = crypto.randomUUID();

@@ -169,7 +169,7 @@ test("[AC1] [AC2] a thousand runs of right and wrong lines: each request ends on
     for (let line = 0; line < 40; line++) {
       const id = dice.pick([0, 1, 2, 3, 4, 5, 6, 7, "0", "7", null, 99, undefined]);
       const body = dice.pick([{ result: "yes" }, { error: { code: 1, message: "no" } }, { method: "x" }, {}]);
-      if (dice.chance(0.2)) peer.receive(dice.pick(["garbage", "{", "[1]", '"'])); 
+      if (dice.chance(0.2)) peer.receive(dice.pick(["garbage", "{", "[1]", '"']));
       say({ ...(id === undefined ? {} : { id }), ...body });
       if (typeof id === "number" && open.has(id) && ("result" in body || "error" in body)) {
         open.delete(id);

@@ -1,0 +1,64 @@
+// What may the agent do? The session's policy answers, or else whoever is attached; the first answer wins.
+import { decidePermission } from "../core/permission.ts";
+import type { PermissionOutcome, PermissionParams } from "../protocol/acp.ts";
+import type { Policy } from "../protocol/agents.ts";
+import { Fault } from "../protocol/fault.ts";
+
+export interface Permissions {
+  /** Requests without an answer. */
+  readonly open: number;
+  ask(params: PermissionParams, permissionId: string, policy: Policy): Promise<PermissionOutcome>;
+  answer(permissionId: string, optionId: string, by: string): void;
+  /** This one, or all of them. */
+  cancel(by: string, permissionId?: string): void;
+}
+
+interface Asked {
+  params: PermissionParams;
+  settle(outcome: PermissionOutcome): void;
+}
+
+export function createPermissions(
+  record: (type: string, data: Record<string, unknown>) => void,
+  changed: () => void,
+): Permissions {
+  const open = new Map<string, Asked>();
+
+  const settle = (permissionId: string, outcome: PermissionOutcome, by: string): void => {
+    const asked = open.get(permissionId);
+    open.delete(permissionId);
+    asked?.settle(outcome);
+    record("permission-resolved", { permissionId, ...outcome, by });
+    changed();
+  };
+
+  return {
+    get open() {
+      return open.size;
+    },
+    ask(params, permissionId, policy) {
+      const { toolCall, options } = params;
+      const decision = decidePermission(policy, toolCall.kind, options);
+      record("permission-requested", { permissionId, toolCall, options, policy });
+      const { promise, resolve } = Promise.withResolvers<PermissionOutcome>();
+      open.set(permissionId, { params, settle: resolve });
+      if (decision.kind === "select") {
+        settle(permissionId, { outcome: "selected", optionId: decision.optionId }, "policy");
+      } else if (decision.kind === "cancel") settle(permissionId, { outcome: "cancelled" }, "policy");
+      else changed();
+      return promise;
+    },
+    answer(permissionId, optionId, by) {
+      const asked = open.get(permissionId);
+      if (!asked) throw new Fault("REFUSED", `The permission request "${permissionId}" is answered already`);
+      const right = asked.params.options.map((each) => each.optionId);
+      if (!right.includes(optionId))
+        throw new Fault("USAGE", `There is no option "${optionId}"; there are: ${right.join(", ")}`);
+      settle(permissionId, { outcome: "selected", optionId }, by);
+    },
+    cancel(by, permissionId) {
+      const wanted = permissionId === undefined ? [...open.keys()] : [permissionId];
+      for (const each of wanted) if (open.has(each)) settle(each, { outcome: "cancelled" }, by);
+    },
+  };
+}

@@ -1,0 +1,261 @@
+// What is a session to those who use it? A name, an agent and a place; found again, closed, pruned, and never mixed up.
+import { describe, expect, test } from "bun:test";
+import { AgentRequest } from "../../src/protocol/agents.ts";
+import { Fault } from "../../src/protocol/fault.ts";
+import { END_TURN, ENV, endTurn, midTurn, newPromptId, openService } from "./service-world.ts";
+
+const faultOf = (run: () => unknown): Fault => {
+  try {
+    run();
+  } catch (thrown) {
+    if (thrown instanceof Fault) return thrown;
+    throw thrown;
+  }
+  throw new Error("It did not fail");
+};
+
+describe("names", () => {
+  test("[SE1] a prompt without a session makes a fresh one with a name of its own each time", () => {
+    const { client, journal, machine } = openService();
+    const [one, two] = [client().prompt("a"), client().prompt("b")];
+    expect(one.session).toMatch(/^claude-code-[0-9a-f]{8}$/);
+    expect(two.session).not.toBe(one.session);
+    machine.advance(0);
+    expect(journal(one.session)[0]).toMatchObject({
+      seq: 1,
+      type: "session-created",
+      data: { name: one.session, agent: "claude-code", cwd: "/work" },
+    });
+  });
+
+  test("[SE1] a name is found again in the same agent and place, in another it is a usage fault: exit 2", () => {
+    const world = midTurn();
+    expect(world.viewer.prompt("again", { session: "work" }).session).toBe("work");
+    for (const more of [{ agent: "codex" }, { cwd: "/elsewhere" }]) {
+      const fault = faultOf(() => world.viewer.prompt("x", { session: "work", ...more }));
+      expect([fault.code, fault.exitCode]).toEqual(["USAGE", 2]);
+      expect(fault.message).toContain('belongs to claude-code in "/work"');
+    }
+  });
+
+  test("[SE1] [SC5] names from the wire are names, never paths, and places are absolute", () => {
+    const base = { verb: "prompt", agent: "demo", cwd: "/w", text: "", policy: "deny", promptId: "12345678", env: {} };
+    const accepts = (more: object) => AgentRequest.safeParse({ ...base, ...more }).success;
+    expect(["work", "a.b-c_d", "0", "x".repeat(64)].every((session) => accepts({ session }))).toBe(true);
+    const bad = ["", ".", "../x", "a/b", "a b", "-x", ".hidden", "x".repeat(65), "a\n", "ü"];
+    expect(bad.filter((session) => accepts({ session }))).toEqual([]);
+    expect([accepts({ cwd: "relative" }), accepts({ cwd: "" }), accepts({ policy: "always" })]).toEqual([
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  test("[SC5] an agent that nobody configured is not found, whatever command its name would be; nothing is started", () => {
+    const { client, agents, machine } = openService();
+    for (const agent of ["sh", "/bin/sh", "__proto__", "constructor", "rm -rf /"]) {
+      const fault = faultOf(() => client().prompt("x", { agent }));
+      expect([fault.code, fault.exitCode]).toEqual(["AGENT_NOT_FOUND", 3]);
+      expect(faultOf(() => client().done({ verb: "reconnect", agent, env: {} })).code).toBe("AGENT_NOT_FOUND");
+    }
+    machine.advance(1_000);
+    expect(agents.all).toEqual([]);
+  });
+
+  test("[SE1] a session that nobody knows is not found: exit 3", () => {
+    const { client } = openService();
+    const requests: AgentRequest[] = [
+      { verb: "attach", session: "nobody", after: 0 },
+      { verb: "cancel", session: "nobody" },
+      { verb: "close", session: "nobody" },
+    ];
+    for (const request of requests) expect(faultOf(() => client().done(request)).exitCode).toBe(3);
+  });
+
+  test("[SE3] [SE7] a session is found again by the next host, with its history, and its turn is told as lost", () => {
+    const world = midTurn();
+    const { agents, machine, acpId } = world;
+    agents.latest.text(acpId, "half");
+    machine.advance(0);
+    const next = world.nextHost();
+    const client = next.client();
+    client.attach("work");
+    machine.advance(0);
+    expect(client.types().filter((type) => !type.startsWith("idle"))).toEqual([
+      "session-created",
+      "prompt",
+      "session-opened",
+      "turn-started",
+      "update",
+      "turn-ended",
+    ]);
+    expect(client.of("turn-ended")[0]?.data).toMatchObject({ stopReason: "lost", code: "AGENT_LOST" });
+    client.prompt("second", { session: "work" });
+    machine.until(() => next.agents.all[0]?.asked("session/prompt").length === 1);
+    expect(next.agents.latest.asked("session/resume")[0]?.params?.["sessionId"]).toBe(acpId);
+  });
+
+  test("[SE3] a journal that was torn before its first line is the beginning of a new session", () => {
+    const { client, machine, journal } = openService();
+    machine.files.replace("/state/sessions/work.ndjson", "");
+    expect(client().prompt("x", { session: "work" }).session).toBe("work");
+    expect(journal("work")[0]).toMatchObject({ seq: 1, type: "session-created" });
+  });
+});
+
+describe("close", () => {
+  test("[SE1] cancels the turn, takes back what is queued, closes the session in the agent, and leaves the process", () => {
+    const world = midTurn();
+    const { viewer, agents, machine, acpId } = world;
+    viewer.prompt("queued", { session: "work" });
+    viewer.done({ verb: "close", session: "work" });
+    machine.advance(0);
+    const heard = agents.latest.heard.map(({ method }) => method);
+    expect(heard.slice(-2)).toEqual(["session/cancel", "session/close"]);
+    expect(agents.latest.asked("session/close")[0]?.params).toEqual({ sessionId: acpId });
+    expect(agents.latest.asked("session/prompt")).toHaveLength(1);
+    expect(agents.latest.alive).toBe(true);
+    const types = viewer.types();
+    expect(types.slice(types.indexOf("withdrawn"))).toEqual([
+      "withdrawn",
+      "turn-ended",
+      "turn-ended",
+      "session-closed",
+    ]);
+    expect(viewer.of("turn-ended")[0]?.data["stopReason"]).toBe("cancelled");
+  });
+
+  test("[SE3] a closed session that comes back goes on with its numbers: none is given twice", () => {
+    const world = midTurn();
+    const { viewer, machine, agents, acpId, journal } = world;
+    viewer.done({ verb: "close", session: "work" });
+    viewer.leave();
+    const late = agents.latest;
+    late.text(acpId, "too late");
+    const back = world.client("back");
+    back.prompt("again", { session: "work" });
+    machine.until(() => agents.latest.asked("session/prompt").length === 2);
+    late.answer("session/prompt", END_TURN);
+    machine.advance(1_000);
+    const seqs = journal("work").map(({ seq }) => seq);
+    expect(seqs).toEqual(seqs.map((_, index) => index + 1));
+  });
+
+  test("[SE3] whoever is still attached to a closed session hears of what comes later", () => {
+    const world = midTurn();
+    const { viewer, machine } = world;
+    viewer.done({ verb: "close", session: "work" });
+    const back = world.client("back");
+    back.prompt("again", { session: "work" });
+    machine.advance(0);
+    expect(viewer.of("prompt").map(({ data }) => data["text"])).toEqual(["first", "again"]);
+  });
+
+  test("[SE1] a closed session's file is closed with it, when nobody is attached any more", () => {
+    let open = 0;
+    const { client, machine } = openService({
+      replies: { "session/prompt": () => END_TURN },
+      deps: {},
+    });
+    const { journal } = machine.files;
+    machine.files.journal = (path) => {
+      open++;
+      const file = journal(path);
+      return { ...file, close: () => void open-- };
+    };
+    for (let round = 0; round < 20; round++) {
+      const one = client(`c${round}`);
+      const { session, after } = one.prompt("x");
+      one.attach(session, after);
+      machine.until(() => one.of("turn-ended").length === 1);
+      one.done({ verb: "close", session });
+      one.leave();
+    }
+    machine.advance(1_000);
+    expect(open).toBe(0);
+  });
+
+  test("[SE1] closing while the agent is still starting ends the turn, and nothing of it is sent", () => {
+    const world = openService({ replies: { initialize: () => undefined } });
+    const client = world.client();
+    client.attach(client.prompt("x", { session: "work" }).session);
+    world.machine.advance(10);
+    client.done({ verb: "close", session: "work" });
+    world.agents.latest.answer("initialize", { result: { protocolVersion: 1 } });
+    world.machine.advance(1_000);
+    expect(client.of("turn-ended")[0]?.data["stopReason"]).toBe("cancelled");
+    expect(world.agents.latest.asked("session/prompt")).toEqual([]);
+  });
+});
+
+describe("attach", () => {
+  test("[SE3] behind the last event is refused: numbers that were never given mean another history", () => {
+    const world = midTurn();
+    const { lastSeq } = world.service.infos()[0] ?? { lastSeq: 0 };
+    expect(faultOf(() => world.viewer.done({ verb: "attach", session: "work", after: lastSeq + 1 })).code).toBe(
+      "USAGE",
+    );
+    world.viewer.done({ verb: "attach", session: "work", after: lastSeq });
+  });
+
+  test("[SE1] several clients on one session each get all of it", () => {
+    const world = midTurn();
+    const clients = Array.from({ length: 5 }, (_, index) => world.client(`c${index}`));
+    for (const client of clients) client.attach("work");
+    world.agents.latest.text(world.acpId, "hello");
+    endTurn(world, world.viewer);
+    world.machine.advance(0);
+    for (const client of clients) expect(client.heard).toEqual(world.viewer.heard);
+    expect(world.service.infos()[0]).toMatchObject({ clients: 6, turn: "idle", kind: "agent" });
+    clients[0]?.done({ verb: "detach", session: "work" });
+    expect(world.service.infos()[0]?.clients).toBe(5);
+  });
+});
+
+test("[SE3] a full disk: the prompt is refused with a clear fault, the agent goes on, and all it said is written later", () => {
+  const world = midTurn();
+  const { viewer, machine, agents, acpId, journal } = world;
+  machine.files.failWrites(Number.POSITIVE_INFINITY);
+  const refused = newPromptId();
+  const fault = faultOf(() => viewer.prompt("second", { session: "work", promptId: refused }));
+  expect([fault.code, fault.exitCode]).toEqual(["DISK_FULL", 1]);
+  expect(fault.message).toContain("make room and try again");
+  agents.latest.text(acpId, "said on a full disk");
+  agents.latest.answer("session/prompt", END_TURN);
+  machine.advance(30_000);
+  expect(agents.latest.alive).toBe(true);
+  expect(agents.latest.asked("session/prompt")).toHaveLength(1);
+  expect(viewer.of("turn-ended")).toEqual([]);
+  machine.files.failWrites(0);
+  machine.advance(1_000);
+  expect(viewer.types().slice(-2)).toEqual(["update", "turn-ended"]);
+  expect(journal("work").some(({ data }) => data["promptId"] === refused)).toBe(false);
+  viewer.prompt("third", { session: "work" });
+  machine.until(() => agents.latest.asked("session/prompt").length === 2);
+});
+
+test("[SE3] on a full disk a new session is refused with a clear fault, and its name is free when there is room", () => {
+  const { client, machine, agents, journal } = openService();
+  machine.files.failWrites(Number.POSITIVE_INFINITY);
+  const fault = faultOf(() => client().prompt("x", { session: "work" }));
+  expect([fault.code, fault.exitCode]).toEqual(["DISK_FULL", 1]);
+  expect(agents.all).toEqual([]);
+  machine.files.failWrites(0);
+  client().prompt("x", { session: "work", cwd: "/another" });
+  expect(journal("work")[0]?.data).toMatchObject({ cwd: "/another" });
+});
+
+test("[AM10] the environment is that of the command that caused the start, as the definition lists it, kept for restarts", () => {
+  const { client, agents, machine } = openService();
+  client().prompt("x");
+  machine.until(() => agents.all.length === 1);
+  const expected = { PATH: "/bin", HOME: "/home/me", ANTHROPIC_API_KEY: "sk-1" };
+  expect(agents.latest.command.env).toEqual(expected);
+  client().prompt("y", { env: { ...ENV, ANTHROPIC_API_KEY: "sk-2" } });
+  machine.advance(0);
+  agents.latest.exit(1);
+  machine.until(() => agents.all.length === 2);
+  expect(agents.latest.command.env).toEqual(expected);
+  expect(agents.latest.command.args.join(" ")).not.toContain("sk-");
+  expect(JSON.parse(machine.files.texts.get("/state/claude-code.env.json") ?? "")).toEqual(expected);
+});
