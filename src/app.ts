@@ -55,9 +55,11 @@ export async function runCommand(words: readonly string[], env: Env, interrupt: 
     const args = parseArgs(command, rest, env);
     format = args.format;
     const stands = command.stands?.(args);
-    printer = printerOn(stands ? createStreamOut(closed, () => printer.note(NOBODY_READS, "red")) : undefined);
+    const stream = stands ? createStreamOut(closed, () => printer.note(NOBODY_READS, "red")) : undefined;
+    printer = printerOn(stream?.out);
+    const room = stream?.room ?? (() => Promise.resolve());
     const world = createSystemWorld(createNoteLog((text) => printer.note(`warning: ${text}`, "yellow")));
-    return await runWith(command, args, { world, env, printer, signal: interrupt.signal });
+    return await runWith(command, args, { world, env, printer, room, signal: interrupt.signal });
   } catch (thrown) {
     return failed(thrown, printer, interrupt.signal);
   }
@@ -79,7 +81,7 @@ function failed(thrown: unknown, printer: Printer, signal: AbortSignal): number 
   return exitCodeOf(thrown);
 }
 
-type Basics = Pick<Context, "world" | "env" | "printer" | "signal">;
+type Basics = Pick<Context, "world" | "env" | "printer" | "room" | "signal">;
 type Arguments = Parameters<HoldfastCommand["run"]>[0];
 
 async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics): Promise<number> {
@@ -90,6 +92,9 @@ async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics
   const startBackgroundHost = (port: number) => {
     // A wrong config or environment is said here, where somebody reads it, and not in a log file.
     ownSettings(context);
+    if (state.settings(port)?.auth === "none") {
+      printer.note(`Port ${port} goes on with --auth none, as its last host left it; holdfast stop ends that`, "red");
+    }
     startDetached(["background-host", "--port", String(port)]);
   };
   let config: Config | undefined;

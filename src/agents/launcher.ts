@@ -44,7 +44,11 @@ export function createLauncher(deps: LauncherDeps): Launcher {
     const found = definitions.find((each) => each.name === name);
     if (found) return found;
     const names = definitions.map((each) => each.name).join(", ");
-    throw new Fault("AGENT_NOT_FOUND", `There is no agent "${name}"; there are: ${names}`, { agent: name });
+    throw new Fault(
+      "AGENT_NOT_FOUND",
+      `There is no agent "${name}"; there are: ${names} (a host reads the config file when it starts)`,
+      { agent: name },
+    );
   };
   const commandOf = ({ commands }: AgentDefinition, { PATH = "" }: Env) =>
     commands.find(({ command }) => deps.which(command, PATH));

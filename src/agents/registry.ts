@@ -1,6 +1,7 @@
 // Which sessions are there? Those in use, and those on the shelf, which come back when they are asked for.
 import type { PruneLimits } from "../core/prune.ts";
 import type { Clock, Files } from "../platform/world.ts";
+import type { ShelvedSession } from "../protocol/agents.ts";
 import { Fault } from "../protocol/fault.ts";
 import type { AcpClient } from "./acp-client.ts";
 import type { Journal } from "./journal.ts";
@@ -36,6 +37,8 @@ export interface Registry {
   /** Its last client left: whether it was closed already. */
   letGo(session: AgentSession): boolean;
   prune(limits: PruneLimits): { removed: string[]; bytes: number };
+  /** Those that only their name finds again. */
+  shelved(): ShelvedSession[];
 }
 
 const LOST = {
@@ -79,7 +82,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
 
   const letGo = (session: AgentSession): boolean => {
     if (!closed.has(session)) return false;
-    if (session.viewers.size > 0) return true;
+    if (session.viewers.size > 0 || session.isBehind) return true;
     sessions.delete(session.options.name);
     journals.get(session)?.close();
     return closed.delete(session);
@@ -95,11 +98,16 @@ export function createRegistry(deps: RegistryDeps): Registry {
       closed.add(session);
       letGo(session);
     },
+    shelved: () =>
+      shelf.names().flatMap((name): ShelvedSession[] => {
+        const found = all().some(({ options }) => options.name === name) ? undefined : shelf.peek(name);
+        return found ? [{ kind: "agent", name, ...found, closed: true }] : [];
+      }),
     prune: (limits) => shelf.prune(limits, new Set(sessions.keys())),
     named(name) {
       const session = find(name);
       if (session) return session;
-      throw new Fault("SESSION_NOT_FOUND", `There is no agent session "${name}"; holdfast sessions lists them`, {
+      throw new Fault("SESSION_NOT_FOUND", `There is no agent session "${name}"; holdfast sessions --all lists them`, {
         name,
       });
     },

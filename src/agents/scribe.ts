@@ -9,6 +9,8 @@ export interface Scribe {
   mustRecord(type: string, data: Record<string, unknown>): void;
   /** Throws while the journal cannot be written. */
   mustWrite(): void;
+  /** Something still waits to be written. */
+  readonly isBehind: boolean;
   /** From now on nothing is written. */
   end(): void;
 }
@@ -86,6 +88,9 @@ export function createScribe(clock: Clock, journal: Journal, written: () => void
       mustWrite();
     },
     mustWrite,
+    get isBehind() {
+      return waiting.length > 0;
+    },
     end() {
       over = true;
       cancel();

@@ -48,6 +48,7 @@ export interface AgentService {
 }
 
 const PRUNE_AFTER_MS = 10_000;
+const PRUNE_EACH_MS = 24 * 3_600_000;
 
 export function createAgentService(deps: AgentServiceDeps): AgentService {
   const { log } = deps;
@@ -106,6 +107,7 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
   const { now, changed } = watch;
   const registry = createRegistry({ ...deps, displayName, ready, now, changed, entered: watch.unwatched });
 
+  emitter.on("error", ({ message, detail }) => log.warn(message, detail === undefined ? {} : { detail }));
   emitter.on("agent:exited", ({ cliType, client, exit, detail }) => {
     for (const session of registry.of(cliType)) {
       if (!opener.lost(session, client)) continue;
@@ -122,7 +124,11 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
   });
 
   // Later: whoever takes over has more urgent things to do.
-  const cancelPrune = deps.clock.after(PRUNE_AFTER_MS, () => registry.prune(RETENTION));
+  let cancelPrune = deps.clock.after(PRUNE_AFTER_MS, pruneDaily);
+  function pruneDaily(): void {
+    registry.prune(RETENTION);
+    cancelPrune = deps.clock.after(PRUNE_EACH_MS, pruneDaily);
+  }
 
   const close = async (name: string): Promise<void> => {
     const session = registry.named(name);
@@ -193,6 +199,8 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
         return registry.prune(request);
       case "sessions":
         return registry.all().map(infoOf);
+      case "shelf":
+        return registry.shelved();
       case "keep": {
         const session = registry.named(request.session);
         watch.keep(session, request.forMs);

@@ -101,6 +101,11 @@ export class AgentSession {
     return this.#deps.journal.lastSeq;
   }
 
+  /** Something still waits to be written. */
+  get isBehind(): boolean {
+    return this.#scribe.isBehind;
+  }
+
   info(idle: AgentSessionInfo["idle"]): AgentSessionInfo {
     const { name, agent, cwd } = this.options;
     const { turn, queued } = this.work;
@@ -181,7 +186,10 @@ export class AgentSession {
 
   permission(params: PermissionParams, permissionId: string): Promise<PermissionOutcome> {
     this.#lastOutputAt = this.#deps.now();
-    return this.#permissions.ask(params, permissionId, this.#policy);
+    const asked = this.#permissions.ask(params, permissionId, this.#policy);
+    // It crossed the cancel on its way: nobody is asked for a turn that is to end.
+    if (this.#cancelled) this.#permissions.cancel("cancel", permissionId);
+    return asked;
   }
 
   permissionWithdrawn(permissionId: string): void {

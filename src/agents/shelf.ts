@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { type PruneLimits, toPrune } from "../core/prune.ts";
 import type { Clock, Files } from "../platform/world.ts";
-import { SessionName, type SessionRecord } from "../protocol/agents.ts";
+import { SessionName, SessionRecord } from "../protocol/agents.ts";
 import { messageOf } from "../protocol/fault.ts";
 import { type Journal, openJournal } from "./journal.ts";
 import { diskFull } from "./scribe.ts";
@@ -24,6 +24,8 @@ export interface Shelf {
   create(name: string, agent: string, cwd: string): Journal;
   find(name: string): Shelved | undefined;
   names(): string[];
+  /** What its first line says, without reading the rest. */
+  peek(name: string): { agent: string; cwd: string } | undefined;
   /** Removes what is too old, then the oldest while all together is too much. */
   prune(limits: PruneLimits, inUse: ReadonlySet<string>): { removed: string[]; bytes: number };
 }
@@ -39,6 +41,16 @@ export function createShelf(clock: Clock, files: Files, directory: string): Shel
       .map((each) => each.slice(0, -END.length));
   return {
     names,
+    peek(name) {
+      const journal = files.journal(file(name));
+      let first: SessionRecord | undefined;
+      journal.readLines(0, 1, (line) => {
+        first = SessionRecord.safeParse(JSON.parse(line)).data;
+        return true;
+      });
+      journal.close();
+      return first && { agent: String(first.data["agent"]), cwd: String(first.data["cwd"]) };
+    },
     prune(limits, inUse) {
       const found = names().flatMap((name) => {
         const stats = files.stats(file(name));

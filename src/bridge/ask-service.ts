@@ -1,6 +1,6 @@
 // How does a client's request reach what else the host offers, and how does the answer come back?
 import type { AgentRequest, SessionRecord } from "../protocol/agents.ts";
-import { Fault, messageOf } from "../protocol/fault.ts";
+import { Fault, messageOf, SessionDisconnectedError } from "../protocol/fault.ts";
 import type { IdleLimits } from "../protocol/settings.ts";
 import type { Client } from "./client-link.ts";
 
@@ -27,7 +27,7 @@ export interface ServiceClient {
 }
 
 export async function askService(
-  service: HostService | undefined,
+  service: HostService | "closing" | undefined,
   client: Client,
   requestId: string,
   request: AgentRequest,
@@ -35,6 +35,7 @@ export async function askService(
   const events = (session: string, records: SessionRecord[]) =>
     client.send({ type: "agent-events", session, events: records });
   try {
+    if (service === "closing") throw new SessionDisconnectedError("", "the host is shutting down");
     if (!service) throw new Fault("REFUSED", "This host runs no agents; it was started by a program of somebody's own");
     const result = await service.asked({ clientId: client.clientId, events }, request);
     client.send({ type: "agent-response", requestId, result });

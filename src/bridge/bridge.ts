@@ -2,7 +2,7 @@
 import type { OwnSettings } from "../core/reign.ts";
 import { START_ROUNDS, takeoverAtStart } from "../core/takeover.ts";
 import type { World } from "../platform/world.ts";
-import type { HostMessage, SessionEvent } from "../protocol/client.ts";
+import type { ClientMessage, HostMessage, SessionEvent } from "../protocol/client.ts";
 import { Fault, HostUnreachableError, messageOf } from "../protocol/fault.ts";
 import type { HostService, ServiceNeeds } from "./ask-service.ts";
 import type { Client } from "./client-link.ts";
@@ -111,7 +111,11 @@ function createReacher(world: World, options: BridgeOptions): Reacher {
     const { host } = hosting;
     if (!host) throw new Error("There is no host in this process");
     const local = host.attachLocal((message) => receive(message));
-    return { role: "host", port: host.port, hostPid: world.pid, send: local.send, end: local.end };
+    const send = (message: ClientMessage) => {
+      local.send(message);
+      return undefined;
+    };
+    return { role: "host", port: host.port, hostPid: world.pid, send, end: local.end };
   };
   const joinedLink = (): HostLink => {
     if (!joined) throw new Error("There is no connection to a host");

@@ -95,10 +95,15 @@ export function createClientLink(wire: Wire, deps: ClientLinkDeps): SocketEvents
       const speaker = client ?? enter(false, false, null);
       if (message.success) return deps.asked(speaker, message.data);
       deps.malformed();
-      if (frame.type !== "host-envelope" || typeof frame["requestId"] !== "string") return;
+      const { requestId, type } = frame;
+      if (typeof requestId !== "string") return;
       const issue = message.error.issues[0];
-      const why = `Bad "${issue?.path.join(".")}" in host-envelope: ${issue?.message}`;
-      const requestId = frame["requestId"];
+      const why = `Bad "${issue?.path.join(".")}" in ${type}: ${issue?.message}`;
+      if (type === "agent-request") {
+        const error = { code: "INVALID_PAYLOAD", message: `${why}; a host of another version may need: holdfast stop` };
+        speaker.send({ type: "agent-response", requestId, error: { ...error, data: {} } });
+      }
+      if (type !== "host-envelope") return;
       speaker.send({ type: "host-response", requestId, result: errorResult("", "INVALID_PAYLOAD", why, requestId) });
     },
     pong: deps.heard,

@@ -54,7 +54,7 @@ export interface BridgeConnection {
   status(): Promise<HostStatus>;
   stopHost(): Promise<{ pid: number; standing: number }>;
   /** Agents and their sessions; faults of the host are thrown as they were there. */
-  askAgents(request: AgentRequest): Promise<unknown>;
+  askAgents(request: AgentRequest, timeoutMs?: number): Promise<unknown>;
   acknowledge(session: string, seq: number): void;
   disconnect(): Promise<void>;
 }
@@ -87,7 +87,8 @@ export async function openConnection(
   const ask = (message: ClientMessage, timeoutMs: number, sessionId = ""): Promise<Response> => {
     if (!link) return Promise.reject(gone(sessionId));
     const answer = pending.ask(message.requestId, timeoutMs, () => gone(sessionId));
-    link.send(message);
+    const refused = link.send(message);
+    if (refused) pending.reject(message.requestId, refused);
     return answer;
   };
 
@@ -233,8 +234,8 @@ export async function openConnection(
       if (response.type !== "host-stop-response") throw new Error("The host did not answer to stop");
       return { pid: response.pid, standing: response.standing };
     },
-    async askAgents(request) {
-      const response = await ask({ type: "agent-request", requestId: newId(), request }, AGENT_MS);
+    async askAgents(request, timeoutMs = AGENT_MS) {
+      const response = await ask({ type: "agent-request", requestId: newId(), request }, timeoutMs);
       if (response.type !== "agent-response") throw new Error("The host did not answer as an agent's host");
       const { error, result } = response;
       if (!error) return result;

@@ -16,7 +16,7 @@ interface Deps {
   plugins(): Iterable<PluginLink>;
   isEmpty(): boolean;
   /** Ends what a successor will read. */
-  seal(): void;
+  seal(): void | Promise<void>;
 }
 
 const DRAIN_MS = 250;
@@ -36,7 +36,7 @@ export async function sayGoodbye(deps: Deps): Promise<void> {
   for (const client of roster.remote()) client.send({ type: "host-transfer" });
   await drain(clock, relay);
   relay.abandonAll("the host is shutting down");
-  deps.seal();
+  await deps.seal();
   // The port is free before anybody hears the close: who reacts to it finds it free, and nobody joins a dying host.
   deps.courtesy.release();
   deps.listener.release();

@@ -36,7 +36,7 @@ export interface HostEvents {
   stopAsked(): void;
   endsWhenIdle(): string | null;
   /** Nothing is in flight any more, and the port is still ours. */
-  seal(handsOver: boolean): void;
+  seal(handsOver: boolean): void | Promise<void>;
 }
 
 export interface LocalLink {
@@ -118,7 +118,7 @@ export function startHost(world: HostWorld, options: HostOptions, events: HostEv
       case "host-envelope":
         return envelopes.handle(client, message, closing);
       case "agent-request":
-        return void askService(options.service?.(), client, requestId, message.request);
+        return void askService(closing ? "closing" : options.service?.(), client, requestId, message.request);
       case "agent-ack":
         return options.service?.()?.acknowledged(client.clientId, message.session, message.seq);
     }

@@ -44,8 +44,12 @@ export function createHosting(world: World, options: Options, notice: (message: 
       clientLeft: touched(listener.clientLeft),
       stopAsked: () => listener.stopAsked?.(),
       endsWhenIdle: () => idleEnd?.describe() ?? null,
-      // With nobody in line the reign ends here, and the next host starts with its own settings.
-      seal: (handsOver) => (handsOver ? undefined : state.forgetSettings(host?.port ?? port)),
+      async seal(handsOver) {
+        // With nobody in line the reign ends here, and the next host starts with its own settings.
+        if (!handsOver) state.forgetSettings(host?.port ?? port);
+        // Before anybody else can host: a journal has one writer.
+        await service?.leave?.();
+      },
     });
   };
 
@@ -93,8 +97,6 @@ export function createHosting(world: World, options: Options, notice: (message: 
       idleEnd?.cancel();
       // Or the clients that leave now would wind it up again, and its timer would keep the process alive.
       idleEnd = undefined;
-      // Before anybody else can host: a journal has one writer.
-      await service?.leave?.();
       await host?.shutdown();
       await service?.end();
     },

@@ -1,7 +1,9 @@
 // Is there a host of ours on this port? Nothing but a nonce is sent until it has proven itself.
 import type { Socket, SocketEvents, World } from "../platform/world.ts";
 import { type ClientHello, type ClientMessage, HostHello, HostMessage } from "../protocol/client.ts";
+import { Fault } from "../protocol/fault.ts";
 import { Health } from "../protocol/health.ts";
+import { DEFAULT_SETTINGS } from "../protocol/settings.ts";
 import { OLDEST_PROTOCOL_VERSION, PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";
 import { parseFrame } from "../rpc/frame.ts";
 import { createClientProver } from "../rpc/prover.ts";
@@ -11,7 +13,8 @@ export interface HostLink {
   readonly role: "host" | "client";
   readonly port: number;
   readonly hostPid: number;
-  send(message: ClientMessage): void;
+  /** A fault when it cannot be sent at all. */
+  send(message: ClientMessage): Fault | undefined;
   /** Leaves; `closed` is not told any more. */
   end(): void;
 }
@@ -41,6 +44,10 @@ export interface JoinOptions {
 export type JoinWorld = Pick<World, "clock" | "net" | "secrets" | "pid">;
 
 const JOIN_MS = 2_000;
+const FRAME_BYTES = DEFAULT_SETTINGS.limits.frameBytes;
+
+const tooLarge = (bytes: number): Fault =>
+  new Fault("INVALID_PAYLOAD", `This is ${bytes} bytes, and ${FRAME_BYTES} is the most that can be sent at once`);
 const NO_PROOF = "it could not prove that it knows this user's token: a stranger, or another user's holdfast";
 
 export async function join(world: JoinWorld, options: JoinOptions, events: LinkEvents): Promise<JoinOutcome> {
@@ -140,7 +147,13 @@ function greet(
       watch?.stop();
       socket.close(1000, "");
     };
-    const send = (message: ClientMessage) => socket.send(JSON.stringify(message));
+    const send = (message: ClientMessage) => {
+      const text = JSON.stringify(message);
+      // The host would close on it, and nobody could tell that from a loss.
+      if (Buffer.byteLength(text) > FRAME_BYTES) return tooLarge(text.length);
+      socket.send(text);
+      return undefined;
+    };
     resolve({ kind: "joined", link: { role: "client", port, hostPid: pid, send, end } });
   };
 

@@ -1,6 +1,6 @@
 // What does a host know of agents? Hosts of other programs know nothing of them, and that is no fault here.
 import type { BridgeConnection } from "../bridge/connection.ts";
-import { AgentInfo, AgentSessionInfo } from "../protocol/agents.ts";
+import { AgentInfo, AgentSessionInfo, ShelvedSession } from "../protocol/agents.ts";
 import { Fault } from "../protocol/fault.ts";
 
 const none = (thrown: unknown): unknown[] => {
@@ -10,6 +10,9 @@ const none = (thrown: unknown): unknown[] => {
 
 export const listAgentSessions = async (connection: BridgeConnection): Promise<AgentSessionInfo[]> =>
   AgentSessionInfo.array().parse(await connection.askAgents({ verb: "sessions" }).catch(none));
+
+export const listShelf = async (connection: BridgeConnection): Promise<ShelvedSession[]> =>
+  ShelvedSession.array().parse(await connection.askAgents({ verb: "shelf" }).catch(none));
 
 export const listAgents = async (connection: BridgeConnection, path: string): Promise<AgentInfo[]> =>
   AgentInfo.array().parse(await connection.askAgents({ verb: "agents", env: { PATH: path } }).catch(none));

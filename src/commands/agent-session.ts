@@ -4,8 +4,8 @@ import { createQueue } from "../bridge/queue.ts";
 import type { AgentRequest, SessionRecord } from "../protocol/agents.ts";
 import { Fault, type FaultCode, isFaultCode, SessionDisconnectedError } from "../protocol/fault.ts";
 import type { Context } from "./context.ts";
-import { openAsCommand } from "./plugin-session.ts";
-import { within } from "./time-limit.ts";
+import { noStartArg, openAsCommand } from "./plugin-session.ts";
+import { timeLimitArg, within } from "./time-limit.ts";
 
 /** Ends only with the caller, with a fault, or with the reason of `over`. */
 export async function* followSession(
@@ -66,11 +66,20 @@ export function mustBeDone({ stopReason, code, message }: Record<string, unknown
   throw new Fault(known, text, { stopReason });
 }
 
+/** Arguments of those commands, besides what they ask for. */
+export const onceArgs = { noStart: noStartArg, timeout: timeLimitArg };
+
+interface OnceArgs {
+  port: number;
+  noStart: boolean;
+  timeout: number;
+}
+
 /** For commands that ask one thing of agents and leave. */
-export const askOnce = (context: Context, port: number, timeoutMs: number, request: AgentRequest): Promise<unknown> => {
+export const askOnce = (context: Context, args: OnceArgs, request: AgentRequest): Promise<unknown> => {
   const ask = async () => {
-    const connection = await openAsCommand(context, { port, noStart: false });
-    return await connection.askAgents(request);
+    const connection = await openAsCommand(context, args);
+    return await connection.askAgents(request, args.timeout);
   };
-  return within(context, timeoutMs, ask());
+  return within(context, args.timeout, ask());
 };

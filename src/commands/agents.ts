@@ -2,11 +2,11 @@
 import { z } from "zod";
 import { listAgents } from "./agent-list.ts";
 import { holdfastCommand } from "./context.ts";
-import { openAsCommand } from "./plugin-session.ts";
+import { noStartArg, openAsCommand } from "./plugin-session.ts";
 
 export const agents = holdfastCommand({
   name: "agents",
-  args: z.object({ noStart: z.boolean().default(false).describe("Fail instead of starting a host in the background") }),
+  args: z.object({ noStart: noStartArg }),
   examples: [{ line: "holdfast agents", says: "Each known agent, and how to install those that are missing" }],
   async run(args, context) {
     const { printer } = context;

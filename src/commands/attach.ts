@@ -1,5 +1,6 @@
 // holdfast attach: follow a session, from the beginning or from any event on.
 import { z } from "zod";
+import { SessionName } from "../protocol/agents.ts";
 import { followSession } from "./agent-session.ts";
 import { holdfastCommand } from "./context.ts";
 import { createPermissionDialog } from "./permission-dialog.ts";
@@ -8,7 +9,7 @@ import { createSessionView } from "./show-session.ts";
 export const attach = holdfastCommand({
   name: "attach",
   args: z.object({
-    session: z.string().describe("The session, as holdfast sessions lists it"),
+    session: SessionName.describe("The session, as holdfast sessions lists it"),
     after: z.number().int().min(0).default(0).describe("Begin behind this event"),
   }),
   positionals: ["session"],
@@ -25,6 +26,8 @@ export const attach = holdfastCommand({
       for await (const event of followSession(connection, session, after)) {
         view.show(event);
         dialog.told(event);
+        // Only what was read is acknowledged; the rest waits in the journal.
+        await context.room();
       }
       return 0;
     } finally {

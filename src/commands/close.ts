@@ -1,21 +1,22 @@
 // holdfast close: end a session; its journal stays, and its name finds it again.
 import { z } from "zod";
-import { askOnce } from "./agent-session.ts";
+import { SessionName } from "../protocol/agents.ts";
+import { askOnce, onceArgs } from "./agent-session.ts";
 import { holdfastCommand } from "./context.ts";
-import { timeLimitArg } from "./time-limit.ts";
 
 export const close = holdfastCommand({
   name: "close",
   args: z.object({
-    session: z.string().describe("The session, as holdfast sessions lists it"),
-    timeout: timeLimitArg,
+    session: SessionName.describe("The session, as holdfast sessions lists it"),
+    ...onceArgs,
   }),
   positionals: ["session"],
   examples: [
     { line: "holdfast close work", says: "Its turn is cancelled, and the agent forgets it until you come back" },
   ],
-  async run({ session, port, timeout }, context) {
-    await askOnce(context, port, timeout, { verb: "close", session });
+  async run(args, context) {
+    const { session } = args;
+    await askOnce(context, args, { verb: "close", session });
     context.printer.json({ session, closed: true });
     context.printer.line(`Closed ${session}`);
     return 0;

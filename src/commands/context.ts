@@ -14,6 +14,8 @@ export interface Context {
   world: World;
   env: Env;
   printer: Printer;
+  /** Resolves when whoever reads our output has kept up. */
+  room(): Promise<void>;
   /** Aborts at the first Ctrl-C, SIGTERM, SIGHUP, or when nobody reads our output any more. */
   signal: AbortSignal;
   state: State;

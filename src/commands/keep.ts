@@ -1,25 +1,26 @@
 // holdfast keep: a session is not stopped although nobody watches it.
 import { z } from "zod";
+import { SessionName } from "../protocol/agents.ts";
 import { duration } from "../surface/command.ts";
-import { askOnce } from "./agent-session.ts";
+import { askOnce, onceArgs } from "./agent-session.ts";
 import { holdfastCommand } from "./context.ts";
-import { timeLimitArg } from "./time-limit.ts";
 
 export const keep = holdfastCommand({
   name: "keep",
   args: z.object({
-    session: z.string().describe("The session, as holdfast sessions lists it"),
+    session: SessionName.describe("The session, as holdfast sessions lists it"),
     for: duration().optional().describe("For how long (default: until it is closed)"),
     off: z.boolean().default(false).describe("Take the pin away again"),
-    timeout: timeLimitArg,
+    ...onceArgs,
   }),
   positionals: ["session"],
   examples: [
     { line: "holdfast keep work --for 2h", says: "Not stopped for idleness within two hours" },
     { line: "holdfast keep work --off", says: "The usual limits again" },
   ],
-  async run({ session, port, timeout, for: forMs, off }, context) {
-    await askOnce(context, port, timeout, { verb: "keep", session, forMs: off ? 0 : (forMs ?? null) });
+  async run(args, context) {
+    const { session, for: forMs, off } = args;
+    await askOnce(context, args, { verb: "keep", session, forMs: off ? 0 : (forMs ?? null) });
     context.printer.json({ session, kept: !off });
     context.printer.line(off ? `${session} has its usual limits again` : `${session} is kept`);
     return 0;

@@ -5,18 +5,21 @@ import { Fault } from "../protocol/fault.ts";
 import { duration } from "../surface/command.ts";
 import { askOnce } from "./agent-session.ts";
 import { holdfastCommand } from "./context.ts";
+import { noStartArg } from "./plugin-session.ts";
 
 export const login = holdfastCommand({
   name: "login",
   args: z.object({
     agent: z.string().describe("The agent, as holdfast agents lists it"),
     method: z.string().optional().describe("One of the ways it offers (default: its first)"),
+    noStart: noStartArg,
     timeout: duration().prefault("5m").describe("How long the whole command may take"),
   }),
   positionals: ["agent"],
   examples: [{ line: "holdfast login demo", says: "The embedded agent needs none, and says so" }],
   details: "Exit code 7 when the login fails.",
-  async run({ agent, method, port, timeout }, context) {
+  async run(args, context) {
+    const { agent, method } = args;
     const { printer } = context;
     const waiting = printer.progress(`Waiting for the login to ${agent}`);
     const request = {
@@ -25,7 +28,7 @@ export const login = holdfastCommand({
       env: context.plainEnv,
       ...(method === undefined ? {} : { method }),
     };
-    const answer = LoginAnswer.parse(await askOnce(context, port, timeout, request).finally(waiting.done));
+    const answer = LoginAnswer.parse(await askOnce(context, args, request).finally(waiting.done));
     if (answer.kind === "terminal") {
       const { command = "", args, env, method: id } = answer;
       const code = await context.runInTerminal([command, ...args], env);

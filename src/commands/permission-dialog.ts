@@ -17,20 +17,28 @@ export interface PermissionDialog {
   end(): void;
 }
 
-const NOBODY: PermissionDialog = { told() {}, end() {} };
+/** Nobody can be asked here; somebody elsewhere may be. */
+const nobodyHere = ({ printer }: Context, session: string): PermissionDialog => ({
+  told({ type, data }) {
+    if (type !== "permission-requested" || data["policy"] !== "ask") return;
+    printer.note(`The agent waits for an answer; give it with: holdfast attach ${session}`, "yellow");
+  },
+  end() {},
+});
 
 export function createPermissionDialog(
   context: Context,
   connection: BridgeConnection,
   session: string,
 ): PermissionDialog {
-  const { printer, isInteractive, readLine } = context;
-  if (!isInteractive || printer.format === "json") return NOBODY;
+  const { printer, isInteractive, readLine, world } = context;
+  if (!isInteractive || printer.format === "json") return nobodyHere(context, session);
   const open = new Map<string, AbortController>();
+  // One question at a time, or one answer would be taken for all of them.
+  let last: Promise<void> = Promise.resolve();
 
   const ask = async (permissionId: string, title: string, options: PermissionOption[]): Promise<void> => {
-    const over = new AbortController();
-    open.set(permissionId, over);
+    const over = open.get(permissionId) ?? new AbortController();
     const choices = options.map((option) => ({ option, key: KEYS[option.kind] ?? option.optionId }));
     const list = choices.map(({ option, key }) => `[${key}] ${option.name}`).join("  ");
     while (!over.signal.aborted) {
@@ -59,7 +67,12 @@ export function createPermissionDialog(
       if (type !== "permission-requested" || data["policy"] !== "ask") return;
       const options = PermissionOption.array().safeParse(data["options"]);
       const { title } = (data["toolCall"] ?? {}) as { title?: unknown };
-      if (options.success) void ask(permissionId, String(title ?? "Allow this"), options.data);
+      if (!options.success) return;
+      open.set(permissionId, new AbortController());
+      // A turn later: what was answered long ago is answered in the same piece of the journal.
+      last = last
+        .then(() => world.clock.sleep(0))
+        .then(() => ask(permissionId, String(title ?? "Allow this"), options.data));
     },
     end() {
       for (const over of open.values()) over.abort();

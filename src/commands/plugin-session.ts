@@ -12,12 +12,14 @@ import { within } from "./time-limit.ts";
 
 const WAIT = "30 s";
 
+export const noStartArg = z.boolean().default(false).describe("Fail instead of starting a host in the background");
+
 /** Arguments of every command that needs one session. */
 export const sessionArgs = {
   session: z.string().optional().describe("The session's id, as holdfast sessions lists it"),
   instance: z.string().optional().describe("The instance, when several are connected"),
   context: PluginContext.optional().describe("The context within the instance (default: its only one, else edit)"),
-  noStart: z.boolean().default(false).describe("Fail instead of starting a host in the background"),
+  noStart: noStartArg,
 };
 
 export const timeoutArg = (action: ActionName) =>

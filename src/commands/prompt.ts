@@ -8,7 +8,7 @@ import { duration } from "../surface/command.ts";
 import { followSession, mustBeDone } from "./agent-session.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { createPermissionDialog } from "./permission-dialog.ts";
-import { openAsCommand } from "./plugin-session.ts";
+import { noStartArg, openAsCommand } from "./plugin-session.ts";
 import { createSessionView } from "./show-session.ts";
 
 export const prompt = holdfastCommand({
@@ -20,9 +20,9 @@ export const prompt = holdfastCommand({
     cwd: z.string().optional().describe("Where the agent works (default: here)"),
     detach: z.boolean().default(false).describe("Print the session's name and return; the agent works on"),
     permissions: Policy.optional().describe(
-      "What the agent may do without asking (default: ask on a terminal, else deny)",
+      "What the agent may do without asking (default: ask on a terminal, else deny; deny with --detach and --json)",
     ),
-    noStart: z.boolean().default(false).describe("Fail instead of starting a host in the background"),
+    noStart: noStartArg,
     timeout: duration().optional().describe("Cancel the turn when it takes longer"),
   }),
   positionals: ["agent", "text"],
@@ -49,7 +49,7 @@ export const prompt = holdfastCommand({
       ...(wanted === undefined ? {} : { session: wanted }),
       cwd: context.absolute(args.cwd ?? "."),
       text,
-      policy: args.permissions ?? (context.isInteractive && !detach ? "ask" : "deny"),
+      policy: args.permissions ?? (canAsk(context) && !detach ? "ask" : "deny"),
       promptId,
       detach,
       env: context.plainEnv,
@@ -67,6 +67,9 @@ export const prompt = holdfastCommand({
     }
   },
 });
+
+/** In JSON there is nobody to ask. */
+const canAsk = ({ isInteractive, printer }: Context): boolean => isInteractive && printer.format === "text";
 
 const ignoreLoss = (thrown: unknown): void => {
   if (!(thrown instanceof Fault)) throw thrown;
@@ -105,7 +108,8 @@ async function follow(context: Context, connection: BridgeConnection, asked: Ask
       view.show(event);
       dialog.told(event);
       if (event.type !== "turn-ended" || event.data["promptId"] !== promptId) continue;
-      if (why === "signal") return 130;
+      // Ctrl-C or a closed pipe: whoever started us knows which, and with which code that ends.
+      if (why === "signal") signal.throwIfAborted();
       if (why === "timeout") throw givenUp(timeoutMs, " and was cancelled");
       mustBeDone(event.data);
       return 0;

@@ -2,9 +2,8 @@
 import { z } from "zod";
 import { RETENTION } from "../core/prune.ts";
 import { duration } from "../surface/command.ts";
-import { askOnce } from "./agent-session.ts";
+import { askOnce, onceArgs } from "./agent-session.ts";
 import { holdfastCommand } from "./context.ts";
-import { timeLimitArg } from "./time-limit.ts";
 
 const MIB = 1024 * 1024;
 const HOUR_MS = 3_600_000;
@@ -21,13 +20,14 @@ export const prune = holdfastCommand({
       .min(0)
       .default(RETENTION.maxBytes / MIB)
       .describe("Then remove the oldest until no more than this is left"),
-    timeout: timeLimitArg,
+    ...onceArgs,
   }),
   examples: [{ line: "holdfast prune --older-than 168h", says: "Journals of sessions that were quiet for a week" }],
   details: "Sessions in use are never removed. A host does this by itself with the defaults when it starts.",
-  async run({ port, timeout, olderThan, keepMib }, context) {
+  async run(args, context) {
+    const { olderThan, keepMib } = args;
     const maxAgeMs = olderThan ?? RETENTION.maxAgeMs;
-    const answer = await askOnce(context, port, timeout, { verb: "prune", maxAgeMs, maxBytes: keepMib * MIB });
+    const answer = await askOnce(context, args, { verb: "prune", maxAgeMs, maxBytes: keepMib * MIB });
     const { removed, bytes } = answer as { removed: string[]; bytes: number };
     context.printer.json({ removed, bytes });
     for (const name of removed) context.printer.line(`Removed ${name}`);

@@ -1,19 +1,19 @@
 // holdfast reconnect: start an agent again, whatever became of it.
 import { z } from "zod";
-import { askOnce } from "./agent-session.ts";
+import { askOnce, onceArgs } from "./agent-session.ts";
 import { holdfastCommand } from "./context.ts";
-import { timeLimitArg } from "./time-limit.ts";
 
 export const reconnect = holdfastCommand({
   name: "reconnect",
   args: z.object({
     agent: z.string().describe("The agent, as holdfast agents lists it"),
-    timeout: timeLimitArg,
+    ...onceArgs,
   }),
   positionals: ["agent"],
   examples: [{ line: "holdfast reconnect demo", says: "A fresh process; its sessions are restored" }],
-  async run({ agent, port, timeout }, context) {
-    const answer = await askOnce(context, port, timeout, { verb: "reconnect", agent, env: context.plainEnv });
+  async run(args, context) {
+    const { agent } = args;
+    const answer = await askOnce(context, args, { verb: "reconnect", agent, env: context.plainEnv });
     const { status } = answer as { status: string };
     context.printer.json({ agent, status });
     context.printer.line(`${agent} is ${status}`);

@@ -1,20 +1,21 @@
 // holdfast sessions: who is connected.
 import { z } from "zod";
-import type { AgentSessionInfo } from "../protocol/agents.ts";
+import type { AgentSessionInfo, ShelvedSession } from "../protocol/agents.ts";
 import type { SessionInfo } from "../protocol/client.ts";
-import { describeTurn, listAgentSessions } from "./agent-list.ts";
+import { describeTurn, listAgentSessions, listShelf } from "./agent-list.ts";
 import { type Context, holdfastCommand } from "./context.ts";
-import { openAsCommand } from "./plugin-session.ts";
+import { noStartArg, openAsCommand } from "./plugin-session.ts";
 import { timeLimitArg, within } from "./time-limit.ts";
 
 export const sessions = holdfastCommand({
   name: "sessions",
   args: z.object({
     watch: z.boolean().default(false).describe("Go on and tell who comes and leaves"),
-    noStart: z.boolean().default(false).describe("Fail instead of starting a host in the background"),
+    all: z.boolean().default(false).describe("With the closed agent sessions that a prompt or attach brings back"),
+    noStart: noStartArg,
     timeout: timeLimitArg,
   }),
-  short: { w: "watch" },
+  short: { w: "watch", a: "all" },
   examples: [
     { line: "holdfast sessions", says: "A table of the connected sessions" },
     { line: "holdfast sessions --format json", says: "An array of them" },
@@ -24,10 +25,11 @@ export const sessions = holdfastCommand({
     if (args.watch) return await keepWatching(context, args.port);
     const list = async () => {
       const connection = await openAsCommand(context, args);
-      return { plugins: connection.listSessions(), agents: await listAgentSessions(connection) };
+      const agents = await listAgentSessions(connection);
+      return { plugins: connection.listSessions(), agents, shelf: args.all ? await listShelf(connection) : [] };
     };
-    const { plugins, agents } = await within(context, args.timeout, list());
-    show(context, plugins, agents);
+    const { plugins, agents, shelf } = await within(context, args.timeout, list());
+    show(context, plugins, agents, shelf);
     return 0;
   },
 });
@@ -78,9 +80,23 @@ const agentRow = (info: AgentSessionInfo): Row => ({
   why: info.idle.reason,
 });
 
-function show({ printer }: Context, plugins: readonly SessionInfo[], agents: readonly AgentSessionInfo[]): void {
-  printer.json([...plugins.map(toJson), ...agents.map(agentJson)]);
-  const rows = [...plugins.map(pluginRow), ...agents.map(agentRow)];
+const shelfRow = ({ name, agent, cwd }: ShelvedSession): Row => ({
+  name,
+  kind: "agent",
+  of: agent,
+  where: cwd,
+  state: "closed",
+  why: "a prompt or attach brings it back",
+});
+
+function show(
+  { printer }: Context,
+  plugins: readonly SessionInfo[],
+  agents: readonly AgentSessionInfo[],
+  shelf: readonly ShelvedSession[],
+): void {
+  printer.json([...plugins.map(toJson), ...agents.map(agentJson), ...shelf]);
+  const rows = [...plugins.map(pluginRow), ...agents.map(agentRow), ...shelf.map(shelfRow)];
   if (rows.length === 0)
     return printer.note("No session yet; start one with: holdfast plugin js, or: holdfast prompt demo hi -s work");
   printer.table(rows, [

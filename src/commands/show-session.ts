@@ -16,16 +16,24 @@ export interface SessionView {
 export function createSessionView(printer: Printer, own?: string): SessionView {
   const titles = new Map<string, string>();
   const running = new Map<string, Progress>();
+  // Until its turn begins: another may be first, and an agent takes its time to start.
+  let starting = own === undefined ? undefined : printer.progress("Waiting for the agent");
   let wanted = own === undefined;
   const end = (): void => {
     for (const id of [...running.keys()]) over(id, "…");
+    starting?.done();
+    printer.endLine();
   };
   const show = (record: SessionRecord): void => {
     const { seq, from, at, type, data } = record;
     printer.event(type, data, { seq, ...(from === undefined ? {} : { from }), at });
     if (printer.format === "json") return;
     if (type === "update") return wanted ? update(data["update"] as Update) : undefined;
-    if (own !== undefined && type === "turn-started") wanted = data["promptId"] === own;
+    if (own !== undefined && type === "turn-started") {
+      wanted = data["promptId"] === own;
+      if (wanted) starting?.done();
+      if (wanted) starting = undefined;
+    }
     if (type === "turn-ended") end();
     if (own === undefined && type === "prompt") printer.note(`> ${data["text"]}`, "cyan");
     if (type === "turn-ended" && data["message"] && data["promptId"] !== own)

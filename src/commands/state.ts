@@ -14,7 +14,7 @@ export const state = holdfastCommand({
       session.queryState({ timeoutMs }),
     );
     printer.json(found);
-    for (const [key, value] of Object.entries(found)) printer.line(`${key}: ${printer.safe(String(value))}`);
+    for (const [key, value] of Object.entries(found)) printer.line(printer.safe(`${key}: ${String(value)}`));
     return 0;
   },
 });

@@ -19,7 +19,7 @@ export const status = holdfastCommand({
     { line: "holdfast status", says: "The host and who is connected to it" },
     { line: "holdfast status --json", says: "The same as one JSON document" },
   ],
-  details: "Exit code 4 when no host runs; this command never starts one.",
+  details: "Exit code 4 when no host runs; only --watch, which stands in line, becomes one then.",
   stands: ({ watch }) => watch,
   async run(args, context) {
     if (args.watch) return await keepWatching(context, args.port);

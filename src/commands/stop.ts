@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { BridgeConnection } from "../bridge/connection.ts";
 import { HostUnreachableError } from "../protocol/fault.ts";
+import { listAgentSessions } from "./agent-list.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { timeLimitArg, within } from "./time-limit.ts";
 
@@ -30,12 +31,14 @@ async function stopHost(context: Context, port: number): Promise<number> {
   }
   const next = nextHost(connection);
   const working = printer.progress("Waiting for the host to leave");
+  const cut = (await listAgentSessions(connection)).filter(({ turn }) => turn !== "idle").map(({ name }) => name);
   const { pid } = await connection.stopHost();
   const nextPid = await next;
   // It handed on its port; it is gone when its agents are.
   while (context.isRunning(pid)) await context.world.clock.sleep(POLL_MS);
   working.done();
-  printer.json({ stopped: pid, next: nextPid });
+  printer.json({ stopped: pid, next: nextPid, cut });
+  for (const name of cut) printer.note(`Session ${name} was working: how its turn ended is unknown`, "yellow");
   printer.line(nextPid === null ? `Host ${pid} stopped` : `Host ${pid} stopped; ${nextPid} took over`);
   return 0;
 }

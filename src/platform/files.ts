@@ -3,7 +3,6 @@ import {
   chmodSync,
   closeSync,
   linkSync,
-  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -14,33 +13,12 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { Fault } from "../protocol/fault.ts";
 import { openJournalFile } from "./journal-file.ts";
+import { checkPrivate, hasModes } from "./private.ts";
 import type { Files } from "./world.ts";
 
 const isMissing = (thrown: unknown): boolean => (thrown as { code?: string }).code === "ENOENT";
 const isThere = (thrown: unknown): boolean => (thrown as { code?: string }).code === "EEXIST";
-
-/** Windows has no such modes; there the profile folder is private already. */
-const hasModes = process.platform !== "win32";
-
-function checkPrivate(path: string, allowed: 0o700 | 0o600): void {
-  if (!hasModes) return;
-  const stat = lstatSync(path);
-  const mode = stat.mode & 0o777;
-  const wanted = allowed.toString(8).padStart(4, "0");
-  if (stat.isSymbolicLink() || stat.uid !== process.getuid?.()) {
-    throw new Fault("NOT_PERMITTED", `"${path}" is a link or belongs to another user; move it away and start again`, {
-      path,
-    });
-  }
-  if ((mode & ~allowed) !== 0) {
-    const found = mode.toString(8).padStart(4, "0");
-    throw new Fault("NOT_PERMITTED", `"${path}" is open to others (mode ${found}); run: chmod ${wanted} "${path}"`, {
-      path,
-    });
-  }
-}
 
 function writeNew(path: string, text: string): void {
   const fd = openSync(path, "wx", 0o600);

@@ -1,5 +1,6 @@
 // Where do notices of a process go that nobody watches? Into five files of 1 MiB each, the newest without a number.
 import { closeSync, fstatSync, openSync, renameSync, writeSync } from "node:fs";
+import { checkPrivate } from "./private.ts";
 import type { Clock, Log } from "./world.ts";
 
 const FILE_BYTES = 1024 * 1024;
@@ -7,6 +8,7 @@ const OLDER_FILES = 4;
 
 function open(path: string): { fd: number; bytes: number } {
   const fd = openSync(path, "a", 0o600);
+  checkPrivate(path, 0o600);
   return { fd, bytes: fstatSync(fd).size };
 }
 

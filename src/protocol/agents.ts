@@ -44,6 +44,7 @@ export const AgentRequest = z.discriminatedUnion("verb", [
   }),
   z.object({ verb: z.literal("agents"), env: z.record(z.string(), z.string()) }),
   z.object({ verb: z.literal("sessions") }),
+  z.object({ verb: z.literal("shelf") }),
   z.object({ verb: z.literal("prune"), maxAgeMs: z.number().nonnegative(), maxBytes: z.number().nonnegative() }),
 ]);
 export type AgentRequest = z.infer<typeof AgentRequest>;
@@ -74,6 +75,16 @@ export const AgentSessionInfo = z.looseObject({
   idle: z.looseObject({ verdict: z.string(), reason: z.string(), dueInMs: z.number().nullable() }),
 });
 export type AgentSessionInfo = z.infer<typeof AgentSessionInfo>;
+
+/** Closed, and brought back by its name. */
+export const ShelvedSession = z.looseObject({
+  kind: z.literal("agent"),
+  name: z.string(),
+  agent: z.string(),
+  cwd: z.string(),
+  closed: z.literal(true),
+});
+export type ShelvedSession = z.infer<typeof ShelvedSession>;
 
 export const AgentInfo = z.looseObject({
   name: z.string(),

@@ -7,6 +7,8 @@ export interface Frame {
 
 /** What is nested deeper overflows the stack when it is written again, and that would end the host. */
 const DEEPEST = 1_000;
+/** For what is put into a frame of ours, some levels down. */
+export const DEEPEST_INSIDE = 900;
 
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
@@ -17,16 +19,16 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-function isTooDeep(text: string): boolean {
+export function isTooDeep(text: string, deepest = DEEPEST): boolean {
   // A level takes two characters: what is shorter cannot be, and is most of what comes.
-  if (text.length <= 2 * DEEPEST) return false;
+  if (text.length <= 2 * deepest) return false;
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === 0x22) at = endOfString(text, at);
     else if (code === 0x5b || code === 0x7b) depth++;
     else if (code === 0x5d || code === 0x7d) depth--;
-    if (depth > DEEPEST) return true;
+    if (depth > deepest) return true;
   }
   return false;
 }

@@ -1,6 +1,7 @@
 // How do two peers ask and answer over lines? Both sides are the same; each has an id space of its own.
 import type { Clock } from "../platform/world.ts";
 import { RPC, type RpcError, type RpcId } from "../protocol/acp.ts";
+import { DEEPEST_INSIDE, isTooDeep } from "./frame.ts";
 
 /** What the other side answered instead of a result. */
 export class RpcFailure extends Error {
@@ -49,7 +50,10 @@ interface Waiting {
 const parse = (line: string): RpcMessage | undefined => {
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+    // Deeper than any socket of ours takes it, nobody could be told.
+    return typeof value === "object" && value !== null && !Array.isArray(value) && !isTooDeep(line, DEEPEST_INSIDE)
+      ? value
+      : undefined;
   } catch {
     return undefined;
   }

@@ -43,6 +43,8 @@ export interface Printer {
   event(type: string, data: Record<string, unknown>, options?: EventOptions): void;
   /** What an agent or plugin said, as a result in text mode, with no line end added. */
   untrusted(text: string): void;
+  /** On a terminal: ends a line that is still open. */
+  endLine(): void;
   /** The same text, to be put into a `line`. */
   safe(text: string): string;
   table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): void;
@@ -109,6 +111,7 @@ export function createPrinter({ terminal, format, clock }: PrinterOptions): Prin
       out(`${stringify({ seq, ...from, at: options.at ?? clock.iso(), type, data })}\n`);
     },
     untrusted: (text) => isText && out(safe(text)),
+    endLine: () => (lineOpen ? out("\n") : undefined),
     table(rows, columns) {
       if (!isText) return;
       const { color, stdoutIsTty } = terminal;

@@ -1,5 +1,6 @@
 // Does anything hang or break when an adapter misbehaves? The whole service on real processes that do their worst.
 import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import type { AgentDefinition } from "../../src/agents/definitions.ts";
 import { endProcess } from "../../src/agents/ladder.ts";
 import { type AgentService, createAgentService } from "../../src/agents/service.ts";
@@ -18,6 +19,8 @@ const hurried = (times: number): Clock => ({
   after: (ms, run) => systemClock.after(ms / times, run),
   sleep: (ms, signal) => systemClock.sleep(ms / times, signal),
 });
+
+const children = (): string => readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "utf8").trim();
 
 interface Turn extends AsyncDisposable {
   service: AgentService;
@@ -89,14 +92,17 @@ async function openWith(how: string, clock: Clock = systemClock): Promise<Turn> 
 }
 
 describe("lines", () => {
-  test.each(["garbage", "ids"])("[AC1] %s around the answer: it is skipped, and the turn ends as it should", async (how) => {
-    await using turn = await openWith(how);
-    await turn.prompt();
-    expect(turn.ended()).toMatchObject({ stopReason: "end_turn" });
-    expect(turn.said()).toBe("done");
-    await turn.prompt();
-    expect(turn.said()).toBe("donedone");
-  });
+  test.each(["garbage", "ids"])(
+    "[AC1] %s around the answer: it is skipped, and the turn ends as it should",
+    async (how) => {
+      await using turn = await openWith(how);
+      await turn.prompt();
+      expect(turn.ended()).toMatchObject({ stopReason: "end_turn" });
+      expect(turn.said()).toBe("done");
+      await turn.prompt();
+      expect(turn.said()).toBe("donedone");
+    },
+  );
 
   test("[AC1] an answer that comes byte by byte counts when its line has ended", async () => {
     await using turn = await openWith("halves");
@@ -111,7 +117,9 @@ describe("lines", () => {
     const before = process.memoryUsage().rss;
     await turn.prompt();
     expect(turn.said()).toBe("after the long linedoneafter the long linedone");
-    expect(turn.warnings.filter((each) => /^A line of 400\d{5} bytes from Bad Agent was dropped$/.test(each))).toHaveLength(2);
+    expect(
+      turn.warnings.filter((each) => /^A line of 400\d{5} bytes from Bad Agent was dropped$/.test(each)),
+    ).toHaveLength(2);
     Bun.gc(true);
     expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000);
   });
@@ -128,12 +136,14 @@ describe("handshakes", () => {
     expect(turn.ended()).toMatchObject({ stopReason: "error", code: "AGENT_FAILED" });
     expect(String(turn.ended()?.["message"])).toStartWith("Could not connect to Bad Agent\n");
     expect(String(turn.ended()?.["message"])).toContain(why);
+    await until(() => children() === "");
   });
 
   test("[AM3] one that never answers is given up, and its process ended", async () => {
     await using turn = await openWith("silent", hurried(100));
     await turn.prompt();
     expect(String(turn.ended()?.["message"])).toContain('No answer to "initialize" within 30000 ms');
+    await until(() => children() === "");
   });
 
   test("[AM8] one that writes megabytes to stderr before it answers is not blocked by it", async () => {

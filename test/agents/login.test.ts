@@ -22,9 +22,9 @@ describe("an agent that wants a login", () => {
       const one = client();
       one.attach(one.prompt("hello").session);
       machine.until(() => one.of("turn-ended").length === 1);
-      const { data } = one.of("turn-ended")[0] ?? { data: {} };
+      const data = one.of("turn-ended")[0]?.data;
       expect(data).toMatchObject({ stopReason: "error", code: "NOT_PERMITTED" });
-      const message = String(data["message"]);
+      const message = String(data?.["message"]);
       expect(message).toStartWith("Claude Code needs a login (Authentication required)");
       expect(message).toContain("console (Anthropic Console), claude-login (Claude Pro)");
       expect(message).toEndWith("run: holdfast login claude-code");
@@ -66,7 +66,8 @@ describe("login", () => {
 
   test("[AM11] [SC5] ways of kinds that nobody knows are not taken, and the ways there are are named", () => {
     const world = openWith({});
-    for (const method of ["key", "nothing"]) expect(() => login(world, method)).toThrow(`has no login method "${method}"`);
+    for (const method of ["key", "nothing"])
+      expect(() => login(world, method)).toThrow(`has no login method "${method}"`);
     expect(() => login(world, "nothing")).toThrow("console (Anthropic Console)");
   });
 

@@ -1,6 +1,7 @@
 // Which benchmark? `bun test/bench/run.ts NAME [--quick]`; a missed goal is told, it is no failure.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import * as agents from "./agents.ts";
 import { bridge, FULL, QUICK } from "./bridge.ts";
 import { type Row, table } from "./support/table.ts";
 import { createYard, type Yard } from "./support/yard.ts";
@@ -14,6 +15,10 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   bridge: {
     summary: "Relaying against a bare relay, takeover, memory and start-up",
     run: (yard, binary, quick, progress) => bridge(yard, binary, quick ? QUICK : FULL, progress),
+  },
+  agents: {
+    summary: "A warm prompt, ten at once, updates from agent to client, memory of idle sessions",
+    run: (yard, binary, quick, progress) => agents.agents(yard, binary, quick ? agents.QUICK : agents.FULL, progress),
   },
 };
 

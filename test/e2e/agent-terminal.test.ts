@@ -54,8 +54,7 @@ test(
     const long = stage.onTerminal(prompt("work", "shell sleep 1.4; echo slept"));
     await long.says(/Run sleep 1\.4; echo slept \(1 s\)/);
     expect(await long.exited).toEqual({ code: 0, signal: null });
-    await long.says(/slept\r\n$/);
-    expect(plain(long.output).split("\n").slice(-3)).toEqual(["[done] Run sleep 1.4; echo slept", "slept", ""]);
+    await long.says(/ \(1 s\)\r\x1b\[K(\x1b\[\d+m)?\[done\] Run sleep 1\.4; echo slept(\x1b\[\d+m)?\r\nslept\r\n$/);
     const denied = await stage.run(["prompt", "demo", "ask"]);
     expect(denied.stderr).toBe("[failed] Write to notes.txt\n");
 

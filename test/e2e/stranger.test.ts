@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { openFaint, openStranger, type Stranger } from "./stranger.ts";
+import { openCloser, openFaint, openStranger, type Stranger } from "./stranger.ts";
 import { type Stage, staged } from "./support.ts";
 import { until } from "./until.ts";
 
@@ -115,6 +115,23 @@ test(
     // With leave to start one, the command goes on there.
     expect(await stage.run(["sessions", "--json"])).toMatchObject({ code: 0, stdout: "[]\n" });
     await until("a background host", stage.hostPid);
+  }),
+  60_000,
+);
+
+test(
+  "[TK4] [LI1] a 503 of a host that leaves is not taken for a full house because the next one is well already",
+  staged(async (stage) => {
+    const full = openCloser(stage.port, 60_000);
+    stage.defer(full.leave);
+    const turnedAway = await stage.run(["sessions", "--json"]);
+    expect({ code: turnedAway.code, stdout: turnedAway.stdout }).toEqual({ code: 4, stdout: "" });
+    expect(turnedAway.stderr).toContain("HOST_FULL");
+    full.leave();
+    const leaving = openCloser(stage.port, 0);
+    stage.defer(leaving.leave);
+    expect(await stage.run(["sessions", "--json"])).toMatchObject({ code: 0, stdout: "[]\n" });
+    expect(leaving.requests.map(({ path }) => path)).toEqual(["/client", "/health"]);
   }),
   60_000,
 );

@@ -91,6 +91,23 @@ export function openStranger(port: number, manner: Manner): Promise<Stranger> {
   });
 }
 
+/** Turns every client away with 503, and is gone once it was asked how it is; then it says how long it has been host. */
+export function openCloser(port: number, hostUptime: number): Stranger {
+  const requests: Stranger["requests"] = [];
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port,
+    fetch(request) {
+      const path = new URL(request.url).pathname;
+      requests.push({ path, headers: Object.fromEntries(request.headers) });
+      if (path !== "/health") return new Response("", { status: 503 });
+      void server.stop(false);
+      return Response.json({ ...health(port), hostUptime }, { headers: { connection: "close" } });
+    },
+  });
+  return { frames: [], requests, leave: () => void server.stop(true) };
+}
+
 /** Knows the token, greets as a host does, and is gone when it is asked for its sessions. */
 export async function openFaint(port: number, token: string): Promise<Stranger> {
   const proof = (nonce: string, own: string) =>

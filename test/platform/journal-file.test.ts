@@ -34,13 +34,13 @@ describe("a journal's file", () => {
   test("[SE3] a torn last line is cut when it is opened, also one longer than a read", () => {
     using directory = createTempDir();
     const path = directory.at("a.ndjson");
-    writeFileSync(path, "whole\n{half");
+    writeFileSync(path, "whole\n{half", { mode: 0o600 });
     expect(linesOf(path).map(({ line }) => line)).toEqual(["whole"]);
     expect(readFileSync(path, "utf8")).toBe("whole\n");
     appendFileSync(path, "x".repeat(1_000_000));
     expect(linesOf(path).map(({ line }) => line)).toEqual(["whole"]);
     expect(statSync(path).size).toBe(6);
-    writeFileSync(path, "y".repeat(600_000));
+    writeFileSync(path, "y".repeat(600_000), { mode: 0o600 });
     expect(linesOf(path)).toEqual([]);
     expect(statSync(path).size).toBe(0);
   });

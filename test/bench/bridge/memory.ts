@@ -1,27 +1,10 @@
 // What does a connected plugin cost the host? Read off the kernel's own account of the process.
-import { readFileSync } from "node:fs";
 import { PROTOCOL_VERSION } from "../../../src/protocol/version.ts";
+import { memoryOf } from "../support/memory-of.ts";
 import { type Row, told } from "../support/table.ts";
 import { until, type Yard } from "../support/yard.ts";
 
 const SETTLE_MS = 1_000;
-
-interface Memory {
-  rss: number;
-  pss: number;
-  own: number;
-}
-
-function memoryOf(pid: number): Memory | undefined {
-  let text: string;
-  try {
-    text = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
-  } catch {
-    return undefined;
-  }
-  const mib = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(text)?.[1] ?? 0) / 1024;
-  return { rss: mib("Rss"), pss: mib("Pss"), own: mib("Private_Clean") + mib("Private_Dirty") };
-}
 
 function openPlugin(port: number, name: string): Promise<WebSocket> {
   return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 // What does our host cost over a relay that only forwards? Both stand side by side and are asked in turns.
 import { join } from "node:path";
-import { median } from "../support/statistics.ts";
+import { inTurns } from "../support/in-turns.ts";
 import { atLeastTimes, atMostTimes, ms, type Row } from "../support/table.ts";
 import type { Child, Yard } from "../support/yard.ts";
 
@@ -38,25 +38,6 @@ async function openLane(yard: Yard, port: unknown, tokenFile: string): Promise<L
     flood: async (roundMs) =>
       (await measure(client, { type: "flood", concurrency: CONCURRENCY, ms: roundMs }))["perSecond"] ?? 0,
     oneByOne: async (roundMs) => (await measure(client, { type: "one-by-one", ms: roundMs }))["p50"] ?? 0,
-  };
-}
-
-/** One value of each per round, side by side, after a round to warm up. */
-async function inTurns(rounds: number, bare: () => Promise<number>, ours: () => Promise<number>) {
-  await bare();
-  await ours();
-  const pairs: { bare: number; ours: number }[] = [];
-  for (let round = 0; round < rounds; round++) {
-    if (round % 2 === 0) pairs.push({ bare: await bare(), ours: await ours() });
-    else {
-      const first = await ours();
-      pairs.push({ ours: first, bare: await bare() });
-    }
-  }
-  return {
-    bare: median(pairs.map((pair) => pair.bare)),
-    ours: median(pairs.map((pair) => pair.ours)),
-    ratio: median(pairs.map((pair) => pair.ours / pair.bare)),
   };
 }
 

@@ -1,29 +1,11 @@
 // How much slower than nothing at all do we start? Measured against an empty program compiled in the same run.
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { compileEmpty, timeOf } from "../support/empty-program.ts";
 import { median } from "../support/statistics.ts";
 import { atMostTimes, ms, type Row } from "../support/table.ts";
 import type { Yard } from "../support/yard.ts";
 
 const GOAL = 2;
 const FLAGS = ["--version", "--help"] as const;
-
-async function compileEmpty(directory: string): Promise<string> {
-  const source = join(directory, "empty.ts");
-  const outfile = join(directory, "empty");
-  writeFileSync(source, "export {};\n");
-  const built = await Bun.build({ entrypoints: [source], compile: { outfile }, target: "bun", minify: true });
-  if (!built.success) throw new AggregateError(built.logs, "Compiling the empty program failed");
-  return outfile;
-}
-
-function timeOf(command: string[]): number {
-  const since = performance.now();
-  const { exitCode } = Bun.spawnSync(command, { stdin: "ignore", stdout: "ignore", stderr: "ignore" });
-  const took = performance.now() - since;
-  if (exitCode !== 0) throw new Error(`"${command.join(" ")}" ended with ${exitCode}`);
-  return took;
-}
 
 export async function startUp(yard: Yard, binary: string, runs: number): Promise<Row[]> {
   const commands = [[await compileEmpty(yard.directory)], ...FLAGS.map((flag) => [binary, flag])];

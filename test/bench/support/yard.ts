@@ -18,13 +18,16 @@ export interface Child {
 
 export interface Yard {
   readonly directory: string;
+  readonly env: Readonly<Record<string, string>>;
   readonly over: AbortSignal;
-  start(command: readonly string[]): Child;
+  /** `leaves`: it has others to end, and gets the time for it. */
+  start(command: readonly string[], how?: { leaves: boolean }): Child;
   /** Idempotent. */
   end(): Promise<void>;
 }
 
 const WAIT_MS = 15_000;
+const LEAVING_MS = 10_000;
 const LOOK_EACH_MS = 2;
 const STDERR_KEPT = 2_000;
 
@@ -48,7 +51,9 @@ async function readLines(stream: ReadableStream<Uint8Array>, tell: (line: string
   }
 }
 
-function start(command: readonly string[], directory: string, over: AbortSignal): { child: Child; kill(): void } {
+type Env = Readonly<Record<string, string>>;
+
+function start(command: readonly string[], env: Env, over: AbortSignal): Child {
   const messages: Message[] = [];
   let complaints = "";
   let ended = false;
@@ -56,12 +61,7 @@ function start(command: readonly string[], directory: string, over: AbortSignal)
     stdin: "pipe",
     stdout: "pipe",
     stderr: "pipe",
-    env: {
-      PATH: process.env["PATH"] ?? "",
-      TMPDIR: directory,
-      HOME: directory,
-      XDG_STATE_HOME: join(directory, "state"),
-    },
+    env,
   });
   const { pid, stdin, stdout, stderr } = subprocess;
   const read = [
@@ -77,7 +77,7 @@ function start(command: readonly string[], directory: string, over: AbortSignal)
   const signal = (name: NodeJS.Signals): void => {
     if (!ended) subprocess.kill(name);
   };
-  const child: Child = {
+  return {
     pid,
     messages,
     exited,
@@ -97,30 +97,42 @@ function start(command: readonly string[], directory: string, over: AbortSignal)
       return until(look, seen);
     },
   };
-  return { child, kill: () => signal("SIGKILL") };
 }
 
 export function createYard(): Yard {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-bench-"));
   const over = new AbortController();
-  const running = new Map<Child, () => void>();
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    TMPDIR: directory,
+    HOME: directory,
+    XDG_STATE_HOME: join(directory, "state"),
+  };
+  const running = new Map<Child, { leaves: boolean }>();
 
+  const endOf = async (child: Child, leaves: boolean): Promise<unknown> => {
+    if (leaves) {
+      child.signal("SIGTERM");
+      await Promise.race([child.exited, Bun.sleep(LEAVING_MS)]);
+    }
+    child.signal("SIGKILL");
+    return await child.exited;
+  };
   const end = async (): Promise<void> => {
     over.abort();
-    const all = [...running];
-    for (const [, kill] of all) kill();
-    await Promise.all(all.map(([{ exited }]) => exited));
+    await Promise.all([...running].map(([child, { leaves }]) => endOf(child, leaves)));
     rmSync(directory, { recursive: true, force: true });
   };
   let ending: Promise<void> | undefined;
 
   return {
     directory,
+    env,
     over: over.signal,
-    start(command) {
+    start(command, how = { leaves: false }) {
       if (over.signal.aborted) throw new Error("The benchmark was ended");
-      const { child, kill } = start(command, directory, over.signal);
-      running.set(child, kill);
+      const child = start(command, env, over.signal);
+      running.set(child, how);
       void child.exited.then(() => running.delete(child));
       return child;
     },

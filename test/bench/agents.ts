@@ -1,0 +1,35 @@
+// How good are agent sessions? A prompt from start to exit, many at once, a flood, and what a quiet session costs.
+import { flood } from "./agents/flood.ts";
+import { idleMemory } from "./agents/idle-memory.ts";
+import { prompts } from "./agents/prompts.ts";
+import type { Row } from "./support/table.ts";
+import type { Yard } from "./support/yard.ts";
+
+export interface AgentsSize {
+  prompts: number;
+  atOnce: number;
+  floods: number;
+  updates: number;
+  sessions: readonly number[];
+}
+
+export const FULL: AgentsSize = { prompts: 60, atOnce: 10, floods: 7, updates: 100_000, sessions: [0, 100, 200] };
+
+export const QUICK: AgentsSize = { prompts: 3, atOnce: 3, floods: 1, updates: 2_000, sessions: [0, 5] };
+
+export async function agents(
+  yard: Yard,
+  binary: string,
+  size: AgentsSize,
+  progress: (part: string) => void,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  const part = async (name: string, measure: () => Promise<Row[]>): Promise<void> => {
+    progress(name);
+    rows.push(...(await measure()));
+  };
+  await part("prompts", () => prompts(yard, binary, { runs: size.prompts, atOnce: size.atOnce }));
+  await part("flood", () => flood(yard, binary, { rounds: size.floods, updates: size.updates }));
+  await part("memory", () => idleMemory(yard, binary, size.sessions));
+  return rows;
+}

@@ -1,0 +1,128 @@
+// How is a command run in a test? As the program runs it, in front of the real service, with agents and time in memory.
+import type { BridgeConnection, ConnectionEvents } from "../../src/bridge/connection.ts";
+import type { Context, HoldfastCommand } from "../../src/commands/context.ts";
+import { createEmitter } from "../../src/core/emitter.ts";
+import type { AgentRequest } from "../../src/protocol/agents.ts";
+import { exitCodeOf } from "../../src/surface/exit-codes.ts";
+import { parseArgs } from "../../src/surface/flags.ts";
+import { createPrinter } from "../../src/surface/print.ts";
+import { ENV, openService, type ServiceOptions, type ServiceWorld } from "../agents/service-world.ts";
+import { fakeOutput, onTerminal } from "../surface/fakes.ts";
+
+export interface RunOptions {
+  /** Somebody sits there; these are the lines typed, in order. */
+  typed?: string[];
+  stdin?: string;
+}
+
+export interface Running {
+  readonly asked: AgentRequest[];
+  /** Undefined while it runs. */
+  readonly code: number | undefined;
+  readonly thrown: unknown;
+  out(): string;
+  err(): string;
+  /** Lines of JSON mode. */
+  events(): { seq: number; from?: number; at: string; type: string; data: Record<string, unknown> }[];
+  interrupt(): void;
+  /** Runs on until it has ended. */
+  wait(limitMs?: number): number;
+  /** What the command's connection tells; a test may tell more. */
+  tell<Name extends keyof ConnectionEvents>(name: Name, data: ConnectionEvents[Name]): void;
+  /** Answers in place of the host, until it returns undefined. */
+  answer(with_: (request: AgentRequest) => Promise<unknown> | undefined): void;
+}
+
+export interface Stage extends ServiceWorld {
+  run(command: HoldfastCommand, words: readonly string[], options?: RunOptions): Running;
+}
+
+let clients = 0;
+
+export function openStage(options: ServiceOptions = {}): Stage {
+  const world = openService(options);
+  return { ...world, run: (command, words, how) => start(world, command, words, how ?? {}) };
+}
+
+function start(world: ServiceWorld, command: HoldfastCommand, words: readonly string[], options: RunOptions): Running {
+  const { machine, service } = world;
+  const process = machine.process();
+  const args = parseArgs(command, words, {});
+  const output = fakeOutput(options.typed ? onTerminal : {});
+  const interrupt = new AbortController();
+  const clientId = `command-${++clients}`;
+  const emitter = createEmitter<ConnectionEvents>((thrown) => {
+    throw thrown;
+  });
+  const asked: AgentRequest[] = [];
+  let answer: (request: AgentRequest) => Promise<unknown> | undefined = () => undefined;
+  const events = (session: string, records: never[]) => emitter.emit("agent-events", { session, events: records });
+  const connection = {
+    role: "client",
+    on: emitter.on,
+    askAgents(request: AgentRequest) {
+      asked.push(request);
+      return answer(request) ?? service.asked({ clientId, events: events as never }, request);
+    },
+    acknowledge: (session: string, seq: number) => service.acknowledged(clientId, session, seq),
+  } as unknown as BridgeConnection;
+  const typed = [...(options.typed ?? [])];
+  const context = {
+    world: process.world,
+    env: ENV,
+    plainEnv: ENV,
+    printer: createPrinter({ terminal: output, format: args.format, clock: process.clock }),
+    signal: interrupt.signal,
+    open: async () => connection,
+    absolute: (path: string) => (path.startsWith("/") ? path : "/work"),
+    readStdin: async () => options.stdin ?? "",
+    room: () => Promise.resolve(),
+    isInteractive: options.typed !== undefined,
+    readLine: (signal: AbortSignal) =>
+      new Promise<string | undefined>((resolve) => {
+        if (typed.length > 0) return resolve(typed.shift());
+        signal.addEventListener("abort", () => resolve(undefined), { once: true });
+      }),
+    runInTerminal: async () => 0,
+    isRunning: () => false,
+    startBackgroundHost() {},
+  } as unknown as Context;
+  let ended: { code: number; thrown?: unknown } | undefined;
+  void command
+    .run(args, context)
+    .then(
+      (code) => ({ code }),
+      // As app.ts does: whatever fails after one's own signal is the signal's.
+      (thrown: unknown) => ({ code: interrupt.signal.aborted ? 130 : exitCodeOf(thrown), thrown }),
+    )
+    .then((how) => {
+      ended = how;
+      service.left(clientId);
+    });
+  return {
+    asked,
+    get code() {
+      return ended?.code;
+    },
+    get thrown() {
+      return ended?.thrown;
+    },
+    out: output.stdout,
+    err: output.stderr,
+    events: () =>
+      output
+        .stdout()
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => JSON.parse(line)),
+    interrupt: () => interrupt.abort("SIGINT"),
+    wait(limitMs) {
+      machine.until(() => ended !== undefined, limitMs);
+      return ended?.code ?? -1;
+    },
+    tell: emitter.emit,
+    answer(with_) {
+      answer = with_;
+    },
+  };
+}
