@@ -92,4 +92,16 @@ describe("the library", () => {
     expect(thrown).toBeInstanceOf(Fault);
     expect(thrown.code).toBe("SESSION_NOT_FOUND");
   });
+
+  test("[LI1] what is too large to send is refused with a code, and the connection lives on", async () => {
+    const state = directory();
+    const host = await connect(0, state);
+    const client = await connect(host.port, state);
+    plugin(host.port, state, stateResult);
+    const session = await client.waitForSession();
+    const thrown = await session.exec("x".repeat(17 * 1024 * 1024)).catch((error) => error);
+    expect(thrown).toBeInstanceOf(Fault);
+    expect(thrown.code).toBe("INVALID_PAYLOAD");
+    expect(await session.queryState()).toEqual({ state: "Edit" });
+  });
 });

@@ -78,3 +78,12 @@ test("[CL5] a client joins a newer host on the older protocol", async () => {
   expect(newer.heard[1]).toMatchObject({ type: "client-hello", protocolVersion: PROTOCOL_VERSION });
   if (outcome.kind === "joined") outcome.link.end();
 });
+
+test("[CL5] [PL8] a request about agents that this host does not understand is answered, not left open", async () => {
+  using running = runHost();
+  const client = await openClient(running);
+  client.send({ type: "agent-request", requestId: "a1", request: { verb: "from-the-future" } });
+  expect(await client.next("agent-response")).toMatchObject({ requestId: "a1", error: { code: "INVALID_PAYLOAD" } });
+  client.send({ type: "agent-request", requestId: "a2", request: { verb: "attach", session: "a b", after: 0 } });
+  expect(await client.next("agent-response")).toMatchObject({ requestId: "a2", error: { code: "INVALID_PAYLOAD" } });
+});

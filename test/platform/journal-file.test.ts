@@ -1,6 +1,6 @@
 // Does a journal on disk survive what befalls it? Torn lines, files that cannot grow, and reading from anywhere.
 import { describe, expect, test } from "bun:test";
-import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { appendFileSync, chmodSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openJournalFile } from "../../src/platform/journal-file.ts";
 import { createDice } from "../support/dice.ts";
@@ -117,4 +117,12 @@ describe("a journal's file", () => {
     expect(() => file.append("x")).toThrow("ENOSPC");
     file.close();
   });
+});
+
+test("[SC3] a journal that others can read is an error that names it", () => {
+  using directory = createTempDir();
+  const path = directory.at("journal.ndjson");
+  writeFileSync(path, "one\n", { mode: 0o600 });
+  chmodSync(path, 0o644);
+  expect(() => openJournalFile(path)).toThrow(path);
 });

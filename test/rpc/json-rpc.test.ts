@@ -181,3 +181,14 @@ test("[AC1] [AC2] a thousand runs of right and wrong lines: each request ends on
     expect(ends).toEqual([...expected, ...[...open].map((id) => `${id} end`)]);
   }
 });
+
+test("[AC1] a line nested deeper than anybody could be told is skipped, and the next one is heard", () => {
+  const { peer, skipped, told } = openPeer();
+  const deep = (levels: number): string =>
+    `{"jsonrpc":"2.0","method":"m","params":${"[".repeat(levels)}${"]".repeat(levels)}}`;
+  peer.receive(deep(60_000));
+  peer.receive(deep(950));
+  expect(skipped).toHaveLength(2);
+  peer.receive(deep(100));
+  expect(told).toHaveLength(1);
+});
