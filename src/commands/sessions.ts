@@ -1,5 +1,6 @@
 // holdfast sessions: who is connected.
 import { z } from "zod";
+import type { BridgeConnection } from "../bridge/connection.ts";
 import type { AgentSessionInfo, ShelvedSession } from "../protocol/agents.ts";
 import type { SessionInfo } from "../protocol/client.ts";
 import { describeTurn, listAgentSessions, listShelf } from "./agent-list.ts";
@@ -123,9 +124,37 @@ async function keepWatching(context: Context, port: number): Promise<number> {
   connection.on("host-found", ({ role, hostPid, tookMs }) => {
     printer.event("host-changed", { role, hostPid, tookMs }, { text: `New host ${hostPid} after ${tookMs} ms` });
   });
-  await new Promise<void>((resolve, reject) => {
-    connection.on("ended", ({ error }) => (error ? reject(error) : resolve()));
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+  await Promise.race([
+    watchAgents(context, connection),
+    new Promise<void>((resolve, reject) => {
+      connection.on("ended", ({ error }) => (error ? reject(error) : resolve()));
+      signal.addEventListener("abort", () => resolve(), { once: true });
+    }),
+  ]);
   return 0;
+}
+
+const LOOK_MS = 500;
+
+/** Agent sessions are looked at now and then: what counts is who works, not each of their events. */
+async function watchAgents({ printer, signal, world }: Context, connection: BridgeConnection): Promise<void> {
+  const known = new Map<string, string>();
+  const tell = (type: string, info: AgentSessionInfo) => {
+    const text = `${type.padEnd(12)} ${info.name}  ${info.agent}  ${info.cwd}  ${describeTurn(info)}`;
+    printer.event(type, agentJson(info), { text: printer.safe(text) });
+  };
+  while (!signal.aborted) {
+    const now = await listAgentSessions(connection).catch(() => undefined);
+    for (const info of now ?? []) {
+      const state = `${describeTurn(info)} ${info.clients}`;
+      if (known.get(info.name) !== state) tell(known.has(info.name) ? "changed" : "connected", info);
+      known.set(info.name, state);
+    }
+    for (const name of now ? [...known.keys()] : []) {
+      if (now?.some((info) => info.name === name)) continue;
+      known.delete(name);
+      printer.event("disconnected", { kind: "agent", name }, { text: printer.safe(`disconnected ${name}`) });
+    }
+    await world.clock.sleep(LOOK_MS, signal);
+  }
 }

@@ -1,5 +1,6 @@
 // Which actions can a plugin be asked for, how long may each take, and may it be asked twice?
-import { z } from "zod";
+import type { z } from "zod";
+import { lazy } from "./lazy.ts";
 
 interface Action {
   timeoutMs: number;
@@ -13,16 +14,16 @@ const action = (
   timeoutMs: number,
   idempotent: boolean,
   result: string,
-  payload: z.ZodType<Record<string, unknown>> = z.looseObject({}),
+  payload: z.ZodType<Record<string, unknown>> = lazy((z) => z.looseObject({})),
 ): Action => ({ timeoutMs, idempotent, result, payload });
 
-const events = z.looseObject({ events: z.array(z.string()) });
+const events = lazy((z) => z.looseObject({ events: z.array(z.string()) }));
 
 export const ACTIONS = {
-  execute: action(120_000, false, "scriptComplete", z.looseObject({ script: z.string() })),
+  execute: action(120_000, false, "scriptComplete", lazy((z) => z.looseObject({ script: z.string() }))),
   queryState: action(5_000, true, "stateResult"),
   captureScreenshot: action(30_000, true, "screenshotResult"),
-  queryDataModel: action(10_000, true, "dataModelResult", z.looseObject({ path: z.string() })),
+  queryDataModel: action(10_000, true, "dataModelResult", lazy((z) => z.looseObject({ path: z.string() }))),
   queryLogs: action(10_000, true, "logsResult"),
   subscribe: action(5_000, true, "subscribeResult", events),
   unsubscribe: action(5_000, true, "unsubscribeResult", events),

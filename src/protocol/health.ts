@@ -1,7 +1,8 @@
 // What does `GET /health` say? Nothing secret: no paths, no session ids.
-import { z } from "zod";
+import type { z } from "zod";
+import { lazy } from "./lazy.ts";
 
-export const Health = z.looseObject({
+export const Health = lazy((z) => z.looseObject({
   status: z.literal("ok"),
   port: z.number(),
   sessions: z.number(),
@@ -10,5 +11,5 @@ export const Health = z.looseObject({
   lastFailoverAt: z.string().nullable(),
   protocolVersion: z.number().optional(),
   serverVersion: z.string().optional(),
-});
+}));
 export type Health = z.infer<typeof Health>;
