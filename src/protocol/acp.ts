@@ -1,10 +1,9 @@
 // What does an ACP agent say, as far as we must understand it? Everything else is kept and passed on as it came.
-import type { z } from "zod";
-import { lazy } from "./lazy.ts";
+import { z } from "zod";
 
 export const ACP_VERSION = 1;
 
-export const RpcId = lazy((z) => z.union([z.string(), z.number(), z.null()]));
+export const RpcId = z.union([z.string(), z.number(), z.null()]);
 export type RpcId = z.infer<typeof RpcId>;
 
 export interface RpcError {
@@ -25,12 +24,12 @@ export const RPC = {
 } as const;
 
 /** Present and not null means yes, whatever it holds. */
-const marker = lazy((z) => z.unknown());
+const marker = z.unknown();
 
-export const AuthMethod = lazy((z) => z.looseObject({ id: z.string(), name: z.string(), type: z.string().optional() }));
+export const AuthMethod = z.looseObject({ id: z.string(), name: z.string(), type: z.string().optional() });
 export type AuthMethod = z.infer<typeof AuthMethod>;
 
-export const InitializeResult = lazy((z) => z.looseObject({
+export const InitializeResult = z.looseObject({
   protocolVersion: z.number(),
   agentCapabilities: z
     .looseObject({
@@ -43,20 +42,20 @@ export const InitializeResult = lazy((z) => z.looseObject({
     .nullish(),
   authMethods: z.array(AuthMethod).nullish(),
   agentInfo: z.looseObject({ name: z.string(), version: z.string().optional() }).nullish(),
-}));
+});
 export type InitializeResult = z.infer<typeof InitializeResult>;
 
-export const NewSessionResult = lazy((z) => z.looseObject({
+export const NewSessionResult = z.looseObject({
   sessionId: z.string(),
   modes: z.looseObject({ currentModeId: z.string() }).nullish(),
-}));
+});
 
-export const PromptResult = lazy((z) => z.looseObject({ stopReason: z.string() }));
+export const PromptResult = z.looseObject({ stopReason: z.string() });
 
-export const ContentBlock = lazy((z) => z.looseObject({ type: z.string(), text: z.string().optional() }));
+export const ContentBlock = z.looseObject({ type: z.string(), text: z.string().optional() });
 export type ContentBlock = z.infer<typeof ContentBlock>;
 
-export const SessionUpdate = lazy((z) => z.looseObject({
+export const SessionUpdate = z.looseObject({
   sessionUpdate: z.string(),
   content: z.unknown().optional(),
   messageId: z.string().nullish(),
@@ -64,15 +63,15 @@ export const SessionUpdate = lazy((z) => z.looseObject({
   title: z.string().nullish(),
   status: z.string().nullish(),
   kind: z.string().nullish(),
-}));
+});
 export type SessionUpdate = z.infer<typeof SessionUpdate>;
 
-export const UpdateParams = lazy((z) => z.looseObject({ sessionId: z.string(), update: SessionUpdate }));
+export const UpdateParams = z.looseObject({ sessionId: z.string(), update: SessionUpdate });
 
-export const PermissionOption = lazy((z) => z.looseObject({ optionId: z.string(), name: z.string(), kind: z.string() }));
+export const PermissionOption = z.looseObject({ optionId: z.string(), name: z.string(), kind: z.string() });
 export type PermissionOption = z.infer<typeof PermissionOption>;
 
-export const PermissionParams = lazy((z) => z.looseObject({
+export const PermissionParams = z.looseObject({
   sessionId: z.string(),
   toolCall: z.looseObject({
     toolCallId: z.string(),
@@ -80,7 +79,7 @@ export const PermissionParams = lazy((z) => z.looseObject({
     kind: z.string().nullish(),
   }),
   options: z.array(PermissionOption),
-}));
+});
 export type PermissionParams = z.infer<typeof PermissionParams>;
 
 export type PermissionOutcome = { outcome: "selected"; optionId: string } | { outcome: "cancelled" };

@@ -1,6 +1,5 @@
 // Which actions can a plugin be asked for, how long may each take, and may it be asked twice?
-import type { z } from "zod";
-import { lazy } from "./lazy.ts";
+import { z } from "zod";
 
 interface Action {
   timeoutMs: number;
@@ -14,16 +13,16 @@ const action = (
   timeoutMs: number,
   idempotent: boolean,
   result: string,
-  payload: z.ZodType<Record<string, unknown>> = lazy((z) => z.looseObject({})),
+  payload: z.ZodType<Record<string, unknown>> = z.looseObject({}),
 ): Action => ({ timeoutMs, idempotent, result, payload });
 
-const events = lazy((z) => z.looseObject({ events: z.array(z.string()) }));
+const events = z.looseObject({ events: z.array(z.string()) });
 
 export const ACTIONS = {
-  execute: action(120_000, false, "scriptComplete", lazy((z) => z.looseObject({ script: z.string() }))),
+  execute: action(120_000, false, "scriptComplete", z.looseObject({ script: z.string() })),
   queryState: action(5_000, true, "stateResult"),
   captureScreenshot: action(30_000, true, "screenshotResult"),
-  queryDataModel: action(10_000, true, "dataModelResult", lazy((z) => z.looseObject({ path: z.string() }))),
+  queryDataModel: action(10_000, true, "dataModelResult", z.looseObject({ path: z.string() })),
   queryLogs: action(10_000, true, "logsResult"),
   subscribe: action(5_000, true, "subscribeResult", events),
   unsubscribe: action(5_000, true, "unsubscribeResult", events),

@@ -1,18 +1,17 @@
 // What do clients and the host say of agents and their sessions? Requests by verb, events by journal number.
-import type { z } from "zod";
-import { lazy } from "./lazy.ts";
+import { z } from "zod";
 
-export const Policy = lazy((z) => z.enum(["ask", "allow", "deny", "allow-reads"]));
+export const Policy = z.enum(["ask", "allow", "deny", "allow-reads"]);
 export type Policy = z.infer<typeof Policy>;
 
-export const SessionName = lazy((z) => z
+export const SessionName = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, "letters, digits, dot, dash and underscore, 64 at most"));
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, "letters, digits, dot, dash and underscore, 64 at most");
 
 const session = SessionName;
-const name = lazy((z) => z.string().min(1));
+const name = z.string().min(1);
 
-export const AgentRequest = lazy((z) => z.discriminatedUnion("verb", [
+export const AgentRequest = z.discriminatedUnion("verb", [
   z.object({
     verb: z.literal("prompt"),
     agent: name,
@@ -47,10 +46,10 @@ export const AgentRequest = lazy((z) => z.discriminatedUnion("verb", [
   z.object({ verb: z.literal("sessions") }),
   z.object({ verb: z.literal("shelf") }),
   z.object({ verb: z.literal("prune"), maxAgeMs: z.number().nonnegative(), maxBytes: z.number().nonnegative() }),
-]));
+]);
 export type AgentRequest = z.infer<typeof AgentRequest>;
 
-export const LoginAnswer = lazy((z) => z.discriminatedUnion("kind", [
+export const LoginAnswer = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("none") }),
   z.object({ kind: z.literal("done"), method: z.string() }),
   /** To be run by whoever sits at a terminal. */
@@ -61,10 +60,10 @@ export const LoginAnswer = lazy((z) => z.discriminatedUnion("kind", [
     args: z.array(z.string()),
     env: z.record(z.string(), z.string()),
   }),
-]));
+]);
 export type LoginAnswer = z.infer<typeof LoginAnswer>;
 
-export const AgentSessionInfo = lazy((z) => z.looseObject({
+export const AgentSessionInfo = z.looseObject({
   kind: z.literal("agent"),
   name: z.string(),
   agent: z.string(),
@@ -74,20 +73,20 @@ export const AgentSessionInfo = lazy((z) => z.looseObject({
   clients: z.number(),
   lastSeq: z.number(),
   idle: z.looseObject({ verdict: z.string(), reason: z.string(), dueInMs: z.number().nullable() }),
-}));
+});
 export type AgentSessionInfo = z.infer<typeof AgentSessionInfo>;
 
 /** Closed, and brought back by its name. */
-export const ShelvedSession = lazy((z) => z.looseObject({
+export const ShelvedSession = z.looseObject({
   kind: z.literal("agent"),
   name: z.string(),
   agent: z.string(),
   cwd: z.string(),
   closed: z.literal(true),
-}));
+});
 export type ShelvedSession = z.infer<typeof ShelvedSession>;
 
-export const AgentInfo = lazy((z) => z.looseObject({
+export const AgentInfo = z.looseObject({
   name: z.string(),
   displayName: z.string(),
   command: z.string(),
@@ -95,16 +94,16 @@ export const AgentInfo = lazy((z) => z.looseObject({
   install: z.string(),
   status: z.string(),
   pid: z.number().nullable(),
-}));
+});
 export type AgentInfo = z.infer<typeof AgentInfo>;
 
 /** One line of a session's journal, and one event for whoever is attached. */
-export const SessionRecord = lazy((z) => z.looseObject({
+export const SessionRecord = z.looseObject({
   seq: z.number().int().positive(),
   /** First of a range, where texts were merged. */
   from: z.number().int().positive().optional(),
   at: z.string(),
   type: z.string(),
   data: z.record(z.string(), z.unknown()),
-}));
+});
 export type SessionRecord = z.infer<typeof SessionRecord>;

@@ -1,10 +1,9 @@
 // What do clients and the host say to each other on `/client`? Unknown types are ignored by both sides.
-import type { z } from "zod";
-import { lazy } from "./lazy.ts";
+import { z } from "zod";
 import { AgentRequest, SessionRecord } from "./agents.ts";
 import { Context } from "./plugin.ts";
 
-export const SessionInfo = lazy((z) => z.looseObject({
+export const SessionInfo = z.looseObject({
   sessionId: z.string(),
   instanceId: z.string(),
   context: Context,
@@ -18,20 +17,20 @@ export const SessionInfo = lazy((z) => z.looseObject({
   connectedAt: z.string(),
   origin: z.string(),
   stale: z.boolean().optional(),
-}));
+});
 export type SessionInfo = z.infer<typeof SessionInfo>;
 
-export const InstanceInfo = lazy((z) => z.looseObject({
+export const InstanceInfo = z.looseObject({
   instanceId: z.string(),
   placeName: z.string(),
   placeId: z.number(),
   gameId: z.number(),
   contexts: z.array(Context),
   origin: z.string(),
-}));
+});
 export type InstanceInfo = z.infer<typeof InstanceInfo>;
 
-export const HostStatus = lazy((z) => z.looseObject({
+export const HostStatus = z.looseObject({
   port: z.number(),
   pid: z.number(),
   version: z.string(),
@@ -54,39 +53,39 @@ export const HostStatus = lazy((z) => z.looseObject({
   malformedFrames: z.number(),
   logFile: z.string().nullable(),
   endsWhenIdle: z.string().nullable(),
-}));
+});
 export type HostStatus = z.infer<typeof HostStatus>;
 
-const requestId = lazy((z) => z.string().min(1));
+const requestId = z.string().min(1);
 
 /** Before anything else: a nonce, and nothing but a nonce. */
-export const ClientChallenge = lazy((z) => z.object({ type: z.literal("client-challenge"), nonce: z.string().min(16).max(256) }));
+export const ClientChallenge = z.object({ type: z.literal("client-challenge"), nonce: z.string().min(16).max(256) });
 
-export const ClientHello = lazy((z) => z.object({
+export const ClientHello = z.object({
   type: z.literal("client-hello"),
   proof: z.string(),
   version: z.string(),
   protocolVersion: z.number(),
   standing: z.boolean(),
   pid: z.number().optional(),
-}));
+});
 export type ClientHello = z.infer<typeof ClientHello>;
 
-export const Action = lazy((z) => z.looseObject({
+export const Action = z.looseObject({
   type: z.string().min(1),
   sessionId: z.string().optional(),
   requestId: z.string().optional(),
   payload: z.record(z.string(), z.unknown()),
-}));
+});
 export type Action = z.infer<typeof Action>;
 
-export const HostEnvelope = lazy((z) => z.object({
+export const HostEnvelope = z.object({
   type: z.literal("host-envelope"),
   requestId,
   targetSessionId: z.string(),
   action: Action,
   timeoutMs: z.number().positive().optional(),
-}));
+});
 export type HostEnvelope = z.infer<typeof HostEnvelope>;
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -104,7 +103,7 @@ export function isHostEnvelope(frame: Record<string, unknown>): frame is HostEnv
   return timeoutMs === undefined || (Number.isFinite(timeoutMs) && Number(timeoutMs) > 0);
 }
 
-export const ClientMessage = lazy((z) => z.discriminatedUnion("type", [
+export const ClientMessage = z.discriminatedUnion("type", [
   HostEnvelope,
   z.object({ type: z.literal("list-sessions"), requestId }),
   z.object({ type: z.literal("list-instances"), requestId }),
@@ -113,34 +112,34 @@ export const ClientMessage = lazy((z) => z.discriminatedUnion("type", [
   z.object({ type: z.literal("agent-request"), requestId, request: AgentRequest }),
   /** How far this client has got: more may be sent. */
   z.object({ type: z.literal("agent-ack"), requestId, session: z.string(), seq: z.number() }),
-]));
+]);
 export type ClientMessage = z.infer<typeof ClientMessage>;
 
 /** A plugin's message, or `{type:"error", payload:{code, message}}`. */
-export const Result = lazy((z) => z.looseObject({ type: z.string(), payload: z.record(z.string(), z.unknown()) }));
+export const Result = z.looseObject({ type: z.string(), payload: z.record(z.string(), z.unknown()) });
 export type Result = z.infer<typeof Result>;
 
-export const HostHello = lazy((z) => z.looseObject({
+export const HostHello = z.looseObject({
   type: z.literal("host-hello"),
   nonce: z.string(),
   proof: z.string(),
   version: z.string(),
   protocolVersion: z.number(),
   pid: z.number(),
-}));
+});
 export type HostHello = z.infer<typeof HostHello>;
 
-export const SessionEvent = lazy((z) => z.looseObject({
+export const SessionEvent = z.looseObject({
   type: z.literal("session-event"),
   event: z.enum(["connected", "disconnected", "state-changed"]),
   sessionId: z.string(),
   context: Context,
   instanceId: z.string(),
   session: SessionInfo.optional(),
-}));
+});
 export type SessionEvent = z.infer<typeof SessionEvent>;
 
-export const HostMessage = lazy((z) => z.discriminatedUnion("type", [
+export const HostMessage = z.discriminatedUnion("type", [
   z.looseObject({ type: z.literal("list-sessions-response"), requestId, sessions: z.array(SessionInfo) }),
   z.looseObject({ type: z.literal("list-instances-response"), requestId, instances: z.array(InstanceInfo) }),
   z.looseObject({ type: z.literal("host-status-response"), requestId, status: HostStatus }),
@@ -158,5 +157,5 @@ export const HostMessage = lazy((z) => z.discriminatedUnion("type", [
   z.looseObject({ type: z.literal("succession"), rank: z.number().int().nonnegative() }),
   z.looseObject({ type: z.literal("host-transfer") }),
   z.looseObject({ type: z.literal("host-ready") }),
-]));
+]);
 export type HostMessage = z.infer<typeof HostMessage>;

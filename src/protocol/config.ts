@@ -1,10 +1,9 @@
 // What may stand in the config file? Unknown keys are errors; the idle numbers have the names of the environment.
-import type { z } from "zod";
-import { lazy } from "./lazy.ts";
+import { z } from "zod";
 
-const wholeMs = lazy((z) => z.number().int().nonnegative());
+const wholeMs = z.number().int().nonnegative();
 
-export const AgentConfig = lazy((z) => z.strictObject({
+export const AgentConfig = z.strictObject({
   command: z.string().min(1).describe("What to run, by name or path"),
   args: z.array(z.string()).default([]),
   env: z.record(z.string(), z.string()).default({}).describe("Set for it, whatever the environment says"),
@@ -14,13 +13,13 @@ export const AgentConfig = lazy((z) => z.strictObject({
     .describe("Variables it gets besides the common ones; X_* for all that begin so"),
   displayName: z.string().min(1).optional(),
   install: z.string().optional().describe("What to say when it is not found"),
-}));
+});
 export type AgentConfig = z.infer<typeof AgentConfig>;
 
-export const Config = lazy((z) => z.strictObject({
+export const Config = z.strictObject({
   IDLE_TIMEOUT_MS: wholeMs.optional(),
   MAX_IDLE_MS: wholeMs.optional(),
   STALE_OUTPUT_MS: wholeMs.optional(),
   agents: z.record(z.string().regex(/^[a-z0-9][a-z0-9._-]*$/), AgentConfig).default({}),
-}));
+});
 export type Config = z.infer<typeof Config>;

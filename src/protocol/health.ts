@@ -1,8 +1,7 @@
 // What does `GET /health` say? Nothing secret: no paths, no session ids.
-import type { z } from "zod";
-import { lazy } from "./lazy.ts";
+import { z } from "zod";
 
-export const Health = lazy((z) => z.looseObject({
+export const Health = z.looseObject({
   status: z.literal("ok"),
   port: z.number(),
   sessions: z.number(),
@@ -11,5 +10,5 @@ export const Health = lazy((z) => z.looseObject({
   lastFailoverAt: z.string().nullable(),
   protocolVersion: z.number().optional(),
   serverVersion: z.string().optional(),
-}));
+});
 export type Health = z.infer<typeof Health>;

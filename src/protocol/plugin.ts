@@ -1,26 +1,25 @@
 // What do plugins and the host say to each other? One JSON object per text frame; unknown fields survive.
-import type { z } from "zod";
-import { lazy } from "./lazy.ts";
+import { z } from "zod";
 
-export const Context = lazy((z) => z.enum(["edit", "client", "server"]));
+export const Context = z.enum(["edit", "client", "server"]);
 export type Context = z.infer<typeof Context>;
 
 /** What a plugin says of itself is told to every client: huge names would drown them all. */
-const Name = lazy((z) => z.string().max(4_096));
+const Name = z.string().max(4_096);
 const MOST_CAPABILITIES = 256;
 const isCapability = (item: unknown): item is string => typeof item === "string" && item.length <= 256;
 
 /** The least every frame on `/plugin` must have. */
-export const PluginFrame = lazy((z) => z.looseObject({
+export const PluginFrame = z.looseObject({
   type: z.string(),
   sessionId: Name,
   payload: z.record(z.string(), z.unknown()),
   requestId: z.string().optional(),
   protocolVersion: z.number().optional(),
-}));
+});
 export type PluginFrame = z.infer<typeof PluginFrame>;
 
-export const Register = lazy((z) => z.looseObject({
+export const Register = z.looseObject({
   pluginVersion: Name,
   instanceId: Name.min(1),
   placeName: Name,
@@ -31,25 +30,25 @@ export const Register = lazy((z) => z.looseObject({
   gameId: z.number().optional().catch(undefined),
   placeFile: Name.optional().catch(undefined),
   pid: z.number().optional().catch(undefined),
-}));
+});
 export type Register = z.infer<typeof Register>;
 
 /** The older greeting: a session id and little else. */
-export const Hello = lazy((z) => z.looseObject({
+export const Hello = z.looseObject({
   capabilities: Register.shape.capabilities.optional(),
   pluginVersion: Name.optional(),
-}));
+});
 
-export const StateChange = lazy((z) => z.looseObject({ newState: Name, previousState: z.string().optional() }));
+export const StateChange = z.looseObject({ newState: Name, previousState: z.string().optional() });
 
-export const LogLevel = lazy((z) => z.enum(["Print", "Info", "Warning", "Error"]));
+export const LogLevel = z.enum(["Print", "Info", "Warning", "Error"]);
 export type LogLevel = z.infer<typeof LogLevel>;
 /** `timestamp` is in epoch seconds with a fraction, as existing plugins send it. */
-export const LogEntry = lazy((z) => z.looseObject({ level: z.string(), body: z.string(), timestamp: z.number() }));
+export const LogEntry = z.looseObject({ level: z.string(), body: z.string(), timestamp: z.number() });
 export type LogEntry = z.infer<typeof LogEntry>;
 
 /** Asked by plugins of ours before they say anything else; the host proves that it knows the token. */
-export const Challenge = lazy((z) => z.looseObject({ nonce: z.string().min(16).max(256) }));
+export const Challenge = z.looseObject({ nonce: z.string().min(16).max(256) });
 
 export const PUSHES = new Set(["heartbeat", "stateChange", "logPush", "output"]);
 

@@ -58,6 +58,8 @@ describe("the environment", () => {
     OPENAI_API_KEY: "sk-o",
     HOLDFAST_TOKEN: "t",
     AWSX: "no",
+    HOMEBREW_TOKEN: "not the home",
+    PATHS: "not the path",
     LD_PRELOAD: "evil.so",
     NODE_OPTIONS: "--require evil",
     GONE: undefined,

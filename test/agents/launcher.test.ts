@@ -110,6 +110,22 @@ describe("updates that come early", () => {
     }
   });
 
+  test("[SE3] they are told once, also when the session is opened in the same process again", () => {
+    const { viewer, machine, agents } = midTurn({
+      replies: {
+        "session/new"(_, agent) {
+          agent.text("early-2", "hello");
+          return { result: { sessionId: "early-2" } };
+        },
+      },
+    });
+    viewer.done({ verb: "close", session: "work" });
+    viewer.prompt("again", { session: "work" });
+    machine.until(() => agents.latest.asked("session/prompt").length === 2);
+    expect(agents.latest.asked("session/resume")).toHaveLength(1);
+    expect(viewer.of("update")).toHaveLength(1);
+  });
+
   test("[AC1] they are kept within bounds: 32 of a session, 64 sessions", () => {
     const { viewer } = midTurn({
       replies: {

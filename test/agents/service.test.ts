@@ -95,11 +95,49 @@ describe("names", () => {
     expect(next.agents.latest.asked("session/resume")[0]?.params?.["sessionId"]).toBe(acpId);
   });
 
+  test("[SE3] [SE7] a turn that ended is not told as lost by the next host, nor is a prompt that was taken back", () => {
+    const world = midTurn();
+    const promptId = newPromptId();
+    world.viewer.prompt("second", { session: "work", promptId });
+    world.viewer.done({ verb: "withdraw", session: "work", promptId });
+    endTurn(world, world.viewer);
+    const next = world.nextHost().client();
+    next.attach("work");
+    world.machine.advance(0);
+    expect(next.of("turn-ended").map(({ data }) => data["stopReason"])).toEqual(["cancelled", "end_turn"]);
+  });
+
   test("[SE3] a journal that was torn before its first line is the beginning of a new session", () => {
     const { client, machine, journal } = openService();
     machine.files.replace("/state/sessions/work.ndjson", "");
     expect(client().prompt("x", { session: "work" }).session).toBe("work");
     expect(journal("work")[0]).toMatchObject({ seq: 1, type: "session-created" });
+  });
+});
+
+describe("the shelf", () => {
+  test("[SE3] lists closed sessions by their first line; one that is no journal breaks nothing", () => {
+    const world = midTurn();
+    world.viewer.prompt("x", { session: "closed" });
+    world.viewer.done({ verb: "close", session: "closed" });
+    world.machine.files.replace("/state/sessions/broken.ndjson", "no journal\n");
+    world.machine.files.replace("/state/sessions/empty.ndjson", "");
+    expect(world.viewer.done<object[]>({ verb: "shelf" })).toEqual([
+      { kind: "agent", name: "closed", agent: "claude-code", cwd: "/work", closed: true },
+    ]);
+  });
+
+  test("[SE3] a disk that cannot be read does not end the host that prunes, and it tries again the next day", () => {
+    const { machine, service, process } = openService();
+    let tries = 0;
+    machine.files.list = () => {
+      tries++;
+      throw new Error("EACCES: permission denied, scandir");
+    };
+    machine.advance(3 * 24 * 3_600_000);
+    expect(tries).toBe(3);
+    expect(process.log.some(({ message }) => message.includes("EACCES"))).toBe(true);
+    expect(service.infos()).toEqual([]);
   });
 });
 

@@ -166,6 +166,17 @@ describe("the session", () => {
     expect(viewer.of("update")).toHaveLength(1);
   });
 
+  test("[SE7] a load that fails closes its window: what the fresh session says is heard, before any prompt", () => {
+    const fail = () => ({ error: { code: -32002, message: "Session not found" } });
+    const { agents, viewer, machine } = midTurn(capable(LOAD, { "session/load": fail }));
+    agents.latest.exit(1);
+    machine.until(() => viewer.of("session-opened").length === 2);
+    const fresh = String(viewer.of("session-opened")[1]?.data["acpSessionId"]);
+    agents.latest.update(fresh, { sessionUpdate: "available_commands_update", availableCommands: [] });
+    machine.advance(0);
+    expect(viewer.of("update")).toHaveLength(1);
+  });
+
   test("[SE7] a death in the middle of the restore loses no context: the next process is asked again", () => {
     const world = midTurn(capable(RESUME, { "session/resume": () => undefined }));
     const { agents, viewer, machine, acpId } = world;

@@ -50,6 +50,20 @@ describe("mode and options", () => {
     expect(order.indexOf("session/set_mode")).toBeLessThan(order.indexOf("session/prompt"));
   });
 
+  test("[SE7] are left alone where they are what they were", () => {
+    const same = {
+      modes: { currentModeId: "plan" },
+      configOptions: [
+        { id: "effort", currentValue: "high" },
+        { id: "fast", currentValue: true },
+      ],
+    };
+    const world = midTurn(capable({ "session/resume": () => ({ result: same }) }));
+    settings(world.agents.latest, world.acpId);
+    dieAndGoOn(world);
+    expect(world.agents.latest.heard.filter(({ method }) => method?.startsWith("session/set"))).toEqual([]);
+  });
+
   test("[SE7] are known to the next host too, from the journal", () => {
     const world = midTurn(capable({ "session/resume": () => ({ result: restoredAs }) }));
     settings(world.agents.latest, world.acpId);

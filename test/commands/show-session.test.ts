@@ -38,6 +38,9 @@ describe("a session on a screen", () => {
     tell("turn-ended", { promptId: "theirs", stopReason: "end_turn" });
     tell("turn-started", { promptId: "mine" });
     text("mine");
+    tell("turn-ended", { promptId: "mine", stopReason: "end_turn" });
+    tell("turn-started", { promptId: "the next" });
+    text("the next");
     expect(output.stdout()).toBe("mine");
     expect(output.stderr()).toBe("");
   });
