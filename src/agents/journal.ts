@@ -31,7 +31,7 @@ interface Mark {
   offset: number;
 }
 
-const parse = (line: string): SessionRecord | undefined => {
+export const parseRecord = (line: string): SessionRecord | undefined => {
   try {
     const record = SessionRecord.safeParse(JSON.parse(line));
     return record.success ? record.data : undefined;
@@ -68,7 +68,7 @@ export function openJournal(
   };
 
   file.eachLine((line, offset) => {
-    const record = parse(line);
+    const record = parseRecord(line);
     if (!record) return;
     lastSeq = record.seq;
     mark(record.seq, offset);
@@ -107,7 +107,7 @@ export function openJournal(
       }
       const records: SessionRecord[] = [];
       file.readLines(bytesBefore(after + 1), maxBytes, (line) => {
-        const record = parse(line);
+        const record = parseRecord(line);
         if (record && record.seq > after) {
           // Live or from the file, a record is told the same: its source is the host's own affair.
           const { source: _, ...told } = record;

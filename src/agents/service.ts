@@ -126,7 +126,11 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
   // Later: whoever takes over has more urgent things to do.
   let cancelPrune = deps.clock.after(PRUNE_AFTER_MS, pruneDaily);
   function pruneDaily(): void {
-    registry.prune(RETENTION);
+    try {
+      registry.prune(RETENTION);
+    } catch (thrown) {
+      log.warn(`Old sessions were not removed: ${messageOf(thrown)}`);
+    }
     cancelPrune = deps.clock.after(PRUNE_EACH_MS, pruneDaily);
   }
 
@@ -156,8 +160,10 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     switch (request.verb) {
       case "prompt": {
         const { agent, cwd, env, promptId, text, policy } = request;
+        launcher.definition(agent);
+        const again = request.session === undefined ? registry.all().find((each) => each.knows(promptId)) : undefined;
+        const session = again ?? registry.obtain(request.session, agent, cwd);
         remember(agent, env);
-        const session = registry.obtain(request.session, agent, cwd);
         const after = session.prompt({ promptId, text, policy, clientId });
         watch.prompted(session, promptId, request.detach);
         return { session: session.options.name, after };

@@ -121,11 +121,15 @@ export class AgentSession {
     for (const [promptId, after] of prompts) this.#known.set(promptId, after);
   }
 
+  knows(promptId: string): boolean {
+    return this.#known.has(promptId);
+  }
+
   /** Under an id that is known already nothing is sent again. Returns behind which record its events are. */
   prompt(prompt: Prompt): number {
     const { promptId, text, policy, clientId } = prompt;
     const after = this.#known.get(promptId) ?? this.lastSeq;
-    if (this.#known.has(promptId)) return after;
+    if (this.knows(promptId)) return after;
     this.#scribe.mustRecord("prompt", { promptId, text, policy, clientId, queued: this.#queue.length + 1 });
     this.#known.set(promptId, after);
     this.#queue.push(prompt);

@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { type PruneLimits, toPrune } from "../core/prune.ts";
 import type { Clock, Files } from "../platform/world.ts";
-import { SessionName, SessionRecord } from "../protocol/agents.ts";
+import { SessionName, type SessionRecord } from "../protocol/agents.ts";
 import { messageOf } from "../protocol/fault.ts";
-import { type Journal, openJournal } from "./journal.ts";
+import { type Journal, openJournal, parseRecord } from "./journal.ts";
 import { diskFull } from "./scribe.ts";
 import { createSessionSettings, type SessionSettings } from "./session-settings.ts";
 
@@ -45,7 +45,7 @@ export function createShelf(clock: Clock, files: Files, directory: string): Shel
       const journal = files.journal(file(name));
       let first: SessionRecord | undefined;
       journal.readLines(0, 1, (line) => {
-        first = SessionRecord.safeParse(JSON.parse(line)).data;
+        first = parseRecord(line);
         return true;
       });
       journal.close();

@@ -198,6 +198,16 @@ test("[SE3] on a full disk a new session is refused with a clear fault, and its 
   expect(journal("work")[0]?.data).toMatchObject({ cwd: "/another" });
 });
 
+test("[AM10] a command that was refused gives no agent its environment", () => {
+  const { viewer, agents, machine } = midTurn();
+  agents.latest.exit(1);
+  machine.advance(0);
+  const refused = { session: "work", cwd: "/another", env: { ...ENV, ANTHROPIC_API_KEY: "sk-2" } };
+  expect(faultOf(() => viewer.prompt("x", refused)).code).toBe("USAGE");
+  machine.until(() => agents.all.length === 2);
+  expect(agents.latest.command.env["ANTHROPIC_API_KEY"]).toBe("sk-1");
+});
+
 test("[AM10] the environment is that of the command that caused the start, as the definition lists it, kept for restarts", () => {
   const { client, agents, machine } = openService();
   client().prompt("x");

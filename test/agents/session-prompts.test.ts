@@ -70,6 +70,16 @@ describe("the queue", () => {
     expect(other.of("turn-ended").at(-1)?.data).toMatchObject({ promptId, stopReason: "end_turn" });
   });
 
+  test("[SE1] [SE2] without a session's name too: asked for again under its id, it is the same session and sent once", () => {
+    const { client, machine, agents } = openService();
+    const promptId = newPromptId();
+    const first = client().prompt("x", { promptId });
+    expect(client("client-2").prompt("x", { promptId })).toEqual(first);
+    machine.until(() => texts(agents).length === 1);
+    machine.advance(1_000);
+    expect(texts(agents)).toEqual(["x"]);
+  });
+
   test("[SE2] [SE7] the next host knows the id too: nothing is sent again", () => {
     const world = midTurn();
     const { viewer, session } = world;

@@ -126,7 +126,7 @@ describe("prune", () => {
 describe("login", () => {
   const methods = [
     { id: "web", name: "Web" },
-    { id: "tty", name: "Terminal", type: "terminal", args: ["/login"] },
+    { id: "tty", name: "Terminal", type: "terminal", args: ["/login"], command: "rm" },
   ];
   const stageWith = (authenticate: object) =>
     openStage({
@@ -147,6 +147,24 @@ describe("login", () => {
     expect(running.wait()).toBe(7);
     expect(String(running.thrown)).toContain("Browser closed");
     expect(failing.run(login, ["claude-code", "--method", "nope"]).wait()).toBe(2);
+  });
+
+  test("[AM11] [SC5] runs the agent's own command in the person's terminal, never one that the agent names", () => {
+    const ran: (readonly string[])[] = [];
+    const stage = stageWith({ result: {} });
+    const run = (code: number) =>
+      stage.run(login, ["claude-code", "--method", "tty"], {
+        inTerminal(command) {
+          ran.push(command);
+          return code;
+        },
+      });
+    expect(run(0).wait()).toBe(0);
+    expect(run(1).wait()).toBe(7);
+    expect(ran).toEqual([
+      ["claude-code-acp", "/login"],
+      ["claude-code-acp", "/login"],
+    ]);
   });
 
   test("[AM11] says so when none is needed", () => {

@@ -13,6 +13,8 @@ export interface RunOptions {
   /** Somebody sits there; these are the lines typed, in order. */
   typed?: string[];
   stdin?: string;
+  /** What a program with the person's terminal ends with. */
+  inTerminal?(command: readonly string[], env: Readonly<Record<string, string>>): number;
 }
 
 export interface Running {
@@ -83,7 +85,8 @@ function start(world: ServiceWorld, command: HoldfastCommand, words: readonly st
         if (typed.length > 0) return resolve(typed.shift());
         signal.addEventListener("abort", () => resolve(undefined), { once: true });
       }),
-    runInTerminal: async () => 0,
+    runInTerminal: async (command: readonly string[], env: Readonly<Record<string, string>>) =>
+      options.inTerminal?.(command, env) ?? 0,
     isRunning: () => false,
     startBackgroundHost() {},
   } as unknown as Context;

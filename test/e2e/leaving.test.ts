@@ -163,7 +163,7 @@ test(
     const host = await stage.serve();
     const standby = await stage.standby();
     const { code, stdout } = await stage.run(["stop", "--json"]);
-    expect({ code, ...JSON.parse(stdout) }).toEqual({ code: 0, stopped: host.pid, next: standby.pid });
+    expect({ code, ...JSON.parse(stdout) }).toEqual({ code: 0, stopped: host.pid, next: standby.pid, cut: [] });
     expect(await host.exited).toEqual({ code: 0, signal: null });
     expect(host.events.find(({ type }) => type === "shutting-down")?.data).toEqual({ why: "a client asked for it" });
     const last = await stage.run(["stop"]);

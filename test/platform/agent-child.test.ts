@@ -124,7 +124,7 @@ describe("pipes that break", () => {
   });
 
   test("[AC1] a prompt of megabytes goes in whole, although the pipe takes 64 KiB at a time", async () => {
-    await using agent = runShell("sleep 0.2; head -n 2 | wc -c");
+    await using agent = runShell("head -n 2 | wc -c");
     agent.process.write("a".repeat(4_000_000));
     agent.process.write("b");
     await agent.process.exited;
