@@ -25,7 +25,7 @@ async function stopHost(context: Context, port: number): Promise<number> {
     throw thrown;
   });
   if (!connection) {
-    printer.json({ stopped: null, next: null });
+    printer.json({ stopped: null, next: null, cut: [] });
     printer.note(`No host runs on port ${port}`);
     return 0;
   }

@@ -180,7 +180,7 @@ test(
     await until("the watcher as host", async () => (await stage.hostPid()) === watcher.pid);
     const standby = await stage.standby();
     const { code, stdout } = await stage.run(["stop", "--json"]);
-    expect({ code, ...JSON.parse(stdout) }).toEqual({ code: 0, stopped: watcher.pid, next: standby.pid });
+    expect({ code, ...JSON.parse(stdout) }).toEqual({ code: 0, stopped: watcher.pid, next: standby.pid, cut: [] });
     expect(await watcher.exited).toEqual({ code: 1, signal: null });
     expect(watcher.stderr).toContain("a client asked it to stop");
   }),
