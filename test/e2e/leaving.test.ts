@@ -168,7 +168,10 @@ test(
     expect(host.events.find(({ type }) => type === "shutting-down")?.data).toEqual({ why: "a client asked for it" });
     const last = await stage.run(["stop"]);
     expect({ code: last.code, stdout: last.stdout }).toEqual({ code: 0, stdout: `Host ${standby.pid} stopped\n` });
-    expect(await stage.run(["stop", "--json"])).toMatchObject({ code: 0, stdout: '{"stopped":null,"next":null,"cut":[]}\n' });
+    expect(await stage.run(["stop", "--json"])).toMatchObject({
+      code: 0,
+      stdout: '{"stopped":null,"next":null,"cut":[]}\n',
+    });
   }),
   60_000,
 );
