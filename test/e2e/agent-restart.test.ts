@@ -66,7 +66,8 @@ test(
   "[SE3] stop in mid-turn tells the clients that the turn is lost, and no number of the journal is given twice",
   withAgents(async (stage) => {
     await stage.run(prompt("work", "hello"));
-    const standby = await stage.standby();
+    const host = await stage.hostPid();
+    await stage.standby();
     const running = stage.spawn(inJson(...prompt("work", "shell sleep 600")));
     await running.event("update");
     const waiting = stage.spawn(inJson(...prompt("work", "never")));
@@ -80,7 +81,8 @@ test(
       expect(each.events.at(-1)).toMatchObject({ type: "turn-ended", data: { stopReason: "lost" } });
     }
     expect((await stopping).code).toBe(0);
-    await standby.event("role-changed");
+    // Whoever stood in line: the one that waits for it, or the one that watches the session.
+    expect(await until("the next host", () => stage.hostPid())).not.toBe(host);
     expect((await stage.run(prompt("work", "again"))).stdout).toBe("again (turn 3)\n");
     await watcher.event("turn-ended", ({ stopReason }) => stopReason === "end_turn", { since: 8 });
     await until("the last turn's end", () => watcher.events.filter(({ type }) => type === "turn-ended").length === 4);
