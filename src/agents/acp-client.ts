@@ -19,7 +19,6 @@ export interface AcpEvents {
   permission(params: PermissionParams, requestId: string): Promise<PermissionOutcome>;
   /** The agent takes a request of its own back. */
   withdrawn(requestId: string): void;
-  notice(message: string): void;
 }
 
 export interface SessionParams {

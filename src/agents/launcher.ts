@@ -11,7 +11,8 @@ import type { Source } from "./journal.ts";
 
 type Env = Readonly<Record<string, string>>;
 
-export interface LauncherDeps {
+/** What starting agents needs of the outside. */
+export interface LauncherWorld {
   clock: Clock;
   files: Files;
   log: Log;
@@ -20,6 +21,9 @@ export interface LauncherDeps {
   definitions: readonly AgentDefinition[];
   spawn: SpawnAgent;
   which(command: string, path: string): boolean;
+}
+
+export interface LauncherDeps extends LauncherWorld {
   update(agent: string, client: AcpClient, sessionId: string, update: Record<string, unknown>, source: Source): void;
   permission(agent: string, params: PermissionParams, permissionId: string): Promise<PermissionOutcome>;
   withdrawn(permissionId: string): void;
@@ -95,7 +99,6 @@ export function createLauncher(deps: LauncherDeps): Launcher {
         update: (sessionId, update) => deps.update(name, client, sessionId, update, { run, offset }),
         permission: (params, requestId) => deps.permission(name, params, `${run}:${requestId}`),
         withdrawn: (requestId) => deps.withdrawn(`${run}:${requestId}`),
-        notice: (message) => log.warn(message),
       });
       return { kind: "started", process, client };
     },

@@ -1,15 +1,13 @@
 // Who brings agents, sessions and clients together? One service in the host; each request is a verb.
 import { createEmitter } from "../core/emitter.ts";
 import { RETENTION } from "../core/prune.ts";
-import type { Clock, Files, Log, SpawnAgent } from "../platform/world.ts";
 import type { AgentRequest, AgentSessionInfo, SessionRecord } from "../protocol/agents.ts";
 import { Fault, messageOf } from "../protocol/fault.ts";
 import type { IdleLimits } from "../protocol/settings.ts";
 import type { AcpClient } from "./acp-client.ts";
 import { type AgentEvents, AgentManager } from "./agent-manager.ts";
-import type { AgentDefinition } from "./definitions.ts";
 import { createIdleWatch } from "./idle-watch.ts";
-import { createLauncher } from "./launcher.ts";
+import { createLauncher, type LauncherWorld } from "./launcher.ts";
 import { login } from "./login.ts";
 import { canClose, createOpener } from "./opener.ts";
 import { createRegistry } from "./registry.ts";
@@ -21,15 +19,7 @@ export interface ServiceClient {
   events(session: string, events: SessionRecord[]): void;
 }
 
-export interface AgentServiceDeps {
-  clock: Clock;
-  files: Files;
-  log: Log;
-  newId(): string;
-  directory: string;
-  definitions: readonly AgentDefinition[];
-  spawn: SpawnAgent;
-  which(command: string, path: string): boolean;
+export interface AgentServiceDeps extends LauncherWorld {
   idleLimits(): IdleLimits;
   /** `company` may be another. */
   companyChanged(): void;

@@ -23,7 +23,6 @@ export interface ConnectionEvents extends Record<string, unknown> {
   "host-found": { role: Role; hostPid: number; tookMs: number };
   /** The search was given up. */
   ended: { error: Error | undefined };
-  notice: { message: string };
   "agent-events": { session: string; events: SessionRecord[] };
 }
 

@@ -31,7 +31,6 @@ async function talk(permission: AcpEvents["permission"] = async () => ({ outcome
       return permission(params, id);
     },
     withdrawn() {},
-    notice() {},
   });
   await client.initialize();
   return { agent, client, written, texts, asked, [Symbol.asyncDispose]: agent[Symbol.asyncDispose] };

@@ -19,7 +19,6 @@ function openClient(events: Partial<AcpEvents> = {}, firstId?: number) {
       update: (sessionId, update) => void updates.push([sessionId, update]),
       permission: async () => ({ outcome: "cancelled" }),
       withdrawn: (id) => void withdrawn.push(id),
-      notice() {},
       ...events,
     },
     firstId,
