@@ -1,11 +1,22 @@
 // What does a host need to run agents? The service with its real processes; loaded only by those who may host.
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
 import { type AgentDefinition, allDefinitions } from "./agents/definitions.ts";
 import { createAgentService } from "./agents/service.ts";
 import type { ServiceNeeds } from "./bridge/ask-service.ts";
 import type { EndingService } from "./bridge/bridge.ts";
 import type { State } from "./bridge/state.ts";
-import { findCommand, spawnAgent } from "./platform/agent-child.ts";
-import { selfCommand } from "./platform/self.ts";
+import { NO_CAP_MS } from "./core/idle.ts";
+import { createKeepers, type KeptAgents } from "./keeper/keepers.ts";
+import { commandPath, findCommand, spawnAgent } from "./platform/agent-child.ts";
+import { freeBytes, punchHole } from "./platform/disk.ts";
+import { readEnd } from "./platform/files.ts";
+import { hasFifos } from "./platform/held-agent.ts";
+import { connectLines } from "./platform/line-socket.ts";
+import { isAlive, kill } from "./platform/processes.ts";
+import { selfCommand, startDetached } from "./platform/self.ts";
+import { sweepTagged } from "./platform/tagged.ts";
+import { tailFile } from "./platform/tail.ts";
 import type { World } from "./platform/world.ts";
 import type { Config } from "./protocol/config.ts";
 
@@ -21,14 +32,48 @@ function demoDefinition(): AgentDefinition {
   };
 }
 
+/** Undefined where there are no FIFOs: there an agent is its host's child, and dies with it. */
+function keepersAt(world: World, directory: string, needs: ServiceNeeds): KeptAgents | undefined {
+  if (!hasFifos) return undefined;
+  const { clock, files, log } = world;
+  return createKeepers({
+    clock,
+    files,
+    log,
+    directory,
+    connect: connectLines,
+    startKeeper: (place) => startDetached(["keeper", place]),
+    tail: (path, from, tell) => tailFile(clock, path, from, tell),
+    tailText: readEnd,
+    isAlive,
+    sweep: sweepTagged,
+    killGroup: (pid, signal) => void kill(-pid, signal),
+    punchHole,
+    fenced: needs.fenced,
+    newTag: world.newId,
+    find: commandPath,
+    lingerMs: () => needs.idleLimits().maxIdleMs || NO_CAP_MS,
+    shortDirectory() {
+      const made = join(tmpdir(), `holdfast-${userInfo().uid}`);
+      files.directory(made);
+      return made;
+    },
+  });
+}
+
 export const agentService =
   (world: World, state: State, config: Config) =>
-  (port: number, needs: ServiceNeeds): EndingService =>
-    createAgentService({
+  (port: number, needs: ServiceNeeds): EndingService => {
+    const directory = state.portDirectory(port);
+    const keepers = keepersAt(world, directory, needs);
+    return createAgentService({
       ...world,
       ...needs,
-      directory: state.portDirectory(port),
+      directory,
       definitions: allDefinitions(config.agents, [demoDefinition()]),
-      spawn: spawnAgent,
+      spawn: keepers?.spawn ?? spawnAgent,
+      ...(keepers ? { keepers } : {}),
       which: findCommand,
+      freeBytes: () => freeBytes(directory),
     });
+  };

@@ -24,6 +24,10 @@ async function main(words: readonly string[]): Promise<void> {
   if (words.length === 0 || (words.length === 1 && (first === "--help" || first === "-h" || first === "help"))) {
     return await print(overview(COMMANDS));
   }
+  if (words.length === 2 && first === "keeper") {
+    const { runKeeper } = await import("./keeper.ts");
+    return await runKeeper(words[1] as string);
+  }
   const interrupt = new AbortController();
   let ended = false;
   // Registered before any port is bound. The first one ends gracefully, the second one now.

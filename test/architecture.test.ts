@@ -7,6 +7,7 @@ const ROOT = join(import.meta.dir, "..");
 const SRC = join(ROOT, "src");
 
 const SERVICE = ["protocol", "core", "rpc", "platform/world"];
+const AGENTS = [...SERVICE, "platform/agent-world", "node:path"];
 
 /** Folder or file → what it may import; packages by their name. A room may always use itself. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
@@ -16,14 +17,16 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   rpc: ["protocol", "core", "platform/world"],
   bridge: [...SERVICE, "node:path"],
   plugin: [...SERVICE, "zod", "node:vm", "node:util", "node:module", "node:console", "node:stream"],
-  agents: [...SERVICE, "node:path"],
+  keeper: AGENTS,
+  agents: [...AGENTS, "keeper/ladder"],
   surface: ["protocol", "platform/world", "zod", "node:zlib"],
   // A command is a straight line from its arguments to a service, so it may know them; they never know it.
   commands: ["protocol", "core", "surface", "bridge", "plugin", "agents", "rpc", "platform", "zod", "node:path"],
   "app.ts": ["protocol", "platform", "bridge", "commands", "surface", "agents.ts", "node:"],
-  "agents.ts": ["agents", "bridge", "platform", "protocol"],
+  "agents.ts": ["agents", "keeper", "core", "bridge", "platform", "protocol", "node:os", "node:path"],
+  "keeper.ts": ["keeper", "platform"],
   "library.ts": ["protocol", "platform", "bridge"],
-  "main.ts": ["app.ts", "commands/table", "surface/overview", "protocol", "node:fs"],
+  "main.ts": ["app.ts", "keeper.ts", "commands/table", "surface/overview", "protocol", "node:fs"],
 };
 
 const sources = [...new Bun.Glob("**/*.ts").scanSync(SRC)].sort();

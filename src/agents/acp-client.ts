@@ -11,7 +11,8 @@ import {
   UpdateParams,
 } from "../protocol/acp.ts";
 import { VERSION } from "../protocol/version.ts";
-import { createRpcPeer, RpcFailure, type RpcPeer } from "../rpc/json-rpc.ts";
+import { createRpcPeer, type OpenQuestion, type PeerStart, RpcFailure, type RpcPeer } from "../rpc/json-rpc.ts";
+import type { Source } from "./journal.ts";
 
 export interface AcpEvents {
   /** Any update, at any time, also of sessions that nobody knows yet. */
@@ -20,6 +21,16 @@ export interface AcpEvents {
   /** The agent takes a request of its own back. */
   withdrawn(requestId: string): void;
 }
+
+/** What an earlier host knew of this process. */
+export interface AcpStart extends PeerStart {
+  initialized?: InitializeResult | undefined;
+  /** What was heard last. */
+  position?(): Source | undefined;
+}
+
+/** Prompts are asked for by their id: whoever hosts, each is sent once. */
+export const promptKey = (promptId: string): string => `prompt ${promptId}`;
 
 export interface SessionParams {
   cwd: string;
@@ -35,11 +46,15 @@ const CLOSE_MS = 5_000;
 export class AcpClient {
   readonly #peer: RpcPeer;
   readonly #events: AcpEvents;
+  /** Which life of the agent this is, and the line that was heard last. */
+  readonly position: () => Source | undefined;
   #initialized: InitializeResult | undefined;
   #skipped = 0;
 
-  constructor(clock: Clock, write: (line: string) => void, events: AcpEvents, firstId = 0) {
+  constructor(clock: Clock, write: (line: string, key?: string) => void, events: AcpEvents, start: AcpStart = {}) {
     this.#events = events;
+    this.position = start.position ?? (() => undefined);
+    this.#initialized = start.initialized;
     this.#peer = createRpcPeer(
       clock,
       write,
@@ -50,7 +65,7 @@ export class AcpClient {
           this.#skipped++;
         },
       },
-      firstId,
+      start,
     );
   }
 
@@ -72,13 +87,29 @@ export class AcpClient {
     this.#peer.end(reason);
   }
 
+  /** What the next host must know of this conversation. */
+  get open(): RpcPeer["open"] {
+    return this.#peer.open;
+  }
+
+  askedBefore(question: OpenQuestion): void {
+    this.#peer.askedBefore(question);
+  }
+
+  giveUp(keys: readonly string[], reason: Error): void {
+    this.#peer.giveUp(keys, reason);
+  }
+
   async initialize(): Promise<InitializeResult> {
+    if (this.#initialized) return this.#initialized;
     const params = {
       protocolVersion: ACP_VERSION,
       clientInfo: { name: "holdfast", title: "holdfast", version: VERSION },
       clientCapabilities: CAPABILITIES,
     };
-    const result = InitializeResult.parse(await this.#peer.request("initialize", params, { timeoutMs: INITIALIZE_MS }));
+    const result = InitializeResult.parse(
+      await this.#peer.request("initialize", params, { timeoutMs: INITIALIZE_MS, key: "initialize" }),
+    );
     if (result.protocolVersion !== ACP_VERSION) {
       throw new Error(`The agent speaks ACP ${result.protocolVersion}, this is ACP ${ACP_VERSION}`);
     }
@@ -86,8 +117,10 @@ export class AcpClient {
     return result;
   }
 
-  async newSession(params: SessionParams): Promise<{ sessionId: string } & Record<string, unknown>> {
-    return NewSessionResult.parse(await this.#peer.request("session/new", params, { timeoutMs: SESSION_MS }));
+  /** Under the same key one session, whoever hosts. */
+  async newSession(params: SessionParams, key?: string): Promise<{ sessionId: string } & Record<string, unknown>> {
+    const options = { timeoutMs: SESSION_MS, ...(key === undefined ? {} : { key }) };
+    return NewSessionResult.parse(await this.#peer.request("session/new", params, options));
   }
 
   loadSession(params: SessionParams & { sessionId: string }): Promise<unknown> {
@@ -107,8 +140,14 @@ export class AcpClient {
   }
 
   /** Pending for the whole turn, however long it takes. */
-  async prompt(sessionId: string, prompt: readonly unknown[]): Promise<{ stopReason: string }> {
-    return PromptResult.parse(await this.#peer.request("session/prompt", { sessionId, prompt }));
+  async prompt(sessionId: string, prompt: readonly unknown[], promptId?: string): Promise<{ stopReason: string }> {
+    const options = promptId === undefined ? {} : { key: promptKey(promptId), once: true };
+    return PromptResult.parse(await this.#peer.request("session/prompt", { sessionId, prompt }, options));
+  }
+
+  /** The end of a turn that an earlier host began; undefined when it did not get to that. */
+  resumed(promptId: string): Promise<{ stopReason: string }> | undefined {
+    return this.#peer.claim(promptKey(promptId))?.then((result) => PromptResult.parse(result));
   }
 
   cancel(sessionId: string): void {

@@ -1,42 +1,11 @@
 // Who keeps agent processes running? One process per agent, however many ask; a death is told once and mended.
-import { type AgentLife, type AgentOutcome, type AgentStatus, nextAgentLife, statusOf } from "../core/agent-life.ts";
+import { type AgentOutcome, type AgentStatus, nextAgentLife, statusOf } from "../core/agent-life.ts";
 import type { Emitter } from "../core/emitter.ts";
-import type { AgentExit, AgentProcess, Cancel, Clock } from "../platform/world.ts";
+import { endProcess } from "../keeper/ladder.ts";
+import type { AgentExit, AgentProcess } from "../platform/agent-world.ts";
 import { Fault, messageOf } from "../protocol/fault.ts";
 import type { AcpClient } from "./acp-client.ts";
-import { endProcess } from "./ladder.ts";
-
-export interface AgentEvents extends Record<string, unknown> {
-  "agent:status": { cliType: string; status: AgentStatus };
-  error: { cliType: string; message: string; detail?: string };
-  /** The process behind this client is gone. */
-  "agent:exited": { cliType: string; client: AcpClient; exit: AgentExit; detail: string };
-  "agent:connected": { cliType: string; client: AcpClient };
-}
-
-export interface Started {
-  process: AgentProcess;
-  client: AcpClient;
-}
-
-export interface AgentManagerDeps {
-  clock: Clock;
-  displayName(name: string): string;
-  /** Starts the process and puts a client on its pipes; missing when its command is not installed. */
-  start(name: string): ({ kind: "started" } & Started) | { kind: "missing"; install: string };
-}
-
-interface Slot {
-  life: AgentLife;
-  current: Started | undefined;
-  starting: Promise<AcpClient> | undefined;
-  cancelWait: Cancel;
-  ending: Promise<void>;
-  /** Fails the start that is under way. */
-  giveUp(): void;
-  /** Of the last process, dead or alive. */
-  stderr(): readonly string[];
-}
+import { type AgentEvents, type AgentManagerDeps, createSlot, type Slot, type Started } from "./agent-slot.ts";
 
 const DETAIL_LINES = 10;
 
@@ -75,6 +44,27 @@ export class AgentManager {
     return slot.starting ?? this.#start(name, slot, { kind: "wanted" });
   }
 
+  /** Goes on with a process that an earlier host left. */
+  adopt(name: string, started: Started): void {
+    const slot = this.#slot(name);
+    this.#move(name, slot, { kind: "wanted" });
+    slot.starting = this.#handshake(name, slot, started).finally(() => {
+      slot.starting = undefined;
+    });
+    slot.starting.catch(() => undefined);
+  }
+
+  /** Sees a process to its end that an earlier host left, dead or told to die. */
+  bury(name: string, dead: Started): void {
+    const slot = this.#slot(name);
+    void dead.process.exited.then((exit) => this.#exited(name, slot, dead, exit));
+    slot.ending = Promise.all([slot.ending, this.#finish(dead)]).then(() => undefined);
+  }
+
+  processOf(name: string): AgentProcess | undefined {
+    return this.#slot(name).current?.process;
+  }
+
   async reconnect(name: string): Promise<void> {
     if (this.#over) throw shuttingDown();
     const slot = this.#slot(name);
@@ -99,21 +89,26 @@ export class AgentManager {
     await slot.ending;
   }
 
-  async shutdownAll(): Promise<void> {
+  async shutdownAll(names: readonly string[] = [...this.#slots.keys()]): Promise<void> {
     this.#over = true;
-    await Promise.all([...this.#slots.keys()].map((name) => this.stop(name)));
+    await Promise.all(names.map((name) => this.stop(name)));
+  }
+
+  /** No more starts, and no more ends: what runs is another host's. */
+  leave(): void {
+    this.#over = true;
+    for (const slot of this.#slots.values()) {
+      slot.cancelWait();
+      slot.newest?.kept?.release();
+    }
+  }
+
+  names(): string[] {
+    return [...this.#slots.keys()].filter((name) => this.getStatus(name) !== "idle");
   }
 
   #slot(name: string): Slot {
-    const slot = this.#slots.get(name) ?? {
-      life: { state: "idle" },
-      current: undefined,
-      starting: undefined,
-      cancelWait: () => {},
-      ending: Promise.resolve(),
-      giveUp: () => {},
-      stderr: () => [],
-    };
+    const slot = this.#slots.get(name) ?? createSlot();
     this.#slots.set(name, slot);
     return slot;
   }
@@ -151,13 +146,19 @@ export class AgentManager {
     // The last process is gone before the next one begins: two of them could hold the same session.
     await Promise.race([slot.ending, givenUp]);
     const started = this.#spawn(name, slot, display);
+    return await this.#handshake(name, slot, started, givenUp);
+  }
+
+  async #handshake(name: string, slot: Slot, started: Started, givenUp?: Promise<never>): Promise<AcpClient> {
+    const display = this.#deps.displayName(name);
     const { process, client } = started;
     slot.stderr = process.stderr;
+    slot.newest = process;
     try {
-      await Promise.race([client.initialize(), died(process), givenUp]);
+      await Promise.race([client.initialize(), died(process), ...(givenUp ? [givenUp] : [])]);
     } catch (thrown) {
       void this.#end(slot, started, new Error("The handshake failed"));
-      if (thrown === stopped) throw thrown;
+      if (thrown instanceof Fault && thrown.code === "REFUSED") throw thrown;
       const detail = [messageOf(thrown), lastLines(process)].filter(Boolean).join("\n");
       throw this.#failed(name, slot, `Could not connect to ${display}`, detail);
     }
@@ -193,7 +194,7 @@ export class AgentManager {
     if (unasked) {
       slot.current = undefined;
       // What it left behind would hold the pipes, or the sessions.
-      slot.ending = endProcess(this.#deps.clock, dead.process);
+      slot.ending = this.#finish(dead);
       this.#tell(name, "disconnected");
     }
     const detail = lastLines(dead.process);
@@ -202,8 +203,13 @@ export class AgentManager {
   }
 
   #end(slot: Slot, { process, client }: Started, reason: Error): Promise<void> {
-    slot.ending = endProcess(this.#deps.clock, process).then(() => client.end(reason));
+    slot.ending = this.#finish({ process, client }).then(() => client.end(reason));
     return slot.ending;
+  }
+
+  async #finish({ process }: Started): Promise<void> {
+    await endProcess(this.#deps.clock, process);
+    process.kept?.forget();
   }
 }
 

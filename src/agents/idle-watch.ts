@@ -1,14 +1,16 @@
 // Who stops what nobody watches? Checks at planned times, in waking hours; what was found stands in the journal.
-import { checkIdle, firstCheckMs, type IdleAction, type IdleGuard } from "../core/idle.ts";
-import { type Countdown, forecast } from "../core/idle-forecast.ts";
+import { checkIdle, firstCheckMs, type IdleAction, type IdleGuard, NO_CAP_MS } from "../core/idle.ts";
+import { forecast } from "../core/idle-forecast.ts";
 import { type IdleState, sessionGuards, withPin } from "../core/idle-guards.ts";
 import type { Clock } from "../platform/world.ts";
 import type { AgentSessionInfo } from "../protocol/agents.ts";
 import { messageOf } from "../protocol/fault.ts";
 import type { IdleLimits } from "../protocol/settings.ts";
 import { createAwakeTime } from "./awake-time.ts";
+import { type Idle, restoredIdle } from "./idle-entry.ts";
 import { createPins, DETACHED_MS } from "./pins.ts";
-import type { AgentSession, Work } from "./session.ts";
+import type { AgentSession } from "./session.ts";
+import type { Work } from "./session-needs.ts";
 import { createSpareAgents, type SpareAgentsDeps } from "./spare-agents.ts";
 
 export interface IdleWatchDeps extends Omit<SpareAgentsDeps, "isKept"> {
@@ -26,6 +28,12 @@ export interface IdleWatchDeps extends Omit<SpareAgentsDeps, "isKept"> {
 export interface IdleWatch {
   /** Waking milliseconds. */
   now(): number;
+  /** An earlier host had it: the verdict is the one that host would have reached. */
+  restore(session: AgentSession): void;
+  /** So long an agent may stay without a host. */
+  lingerMs(agent: string): number;
+  /** Whether nothing keeps any session of this agent. */
+  isIdle(agent: string): boolean;
   /** A session came into use, or its last client left. Idempotent, as `attached` is. */
   unwatched(session: AgentSession): void;
   attached(session: AgentSession): void;
@@ -40,13 +48,6 @@ export interface IdleWatch {
   /** How many agents are attached to, working or kept. */
   company(): number;
   end(): void;
-}
-
-interface Idle extends Countdown {
-  state: "idle";
-  keptBy: readonly string[];
-  failingSince: Readonly<Record<string, number>>;
-  journaled: boolean;
 }
 
 type Watched = Idle | { state: "stopping" | "stopped"; reason: string; at: string };
@@ -166,9 +167,33 @@ export function createIdleWatch(deps: IdleWatchDeps): IdleWatch {
     awake.plan();
   };
 
+  const of = (agent: string) => deps.sessions().filter(({ options }) => options.agent === agent);
+  const pinnedMs = (session: AgentSession): number => (pins.of(session)?.until ?? 0) - awake.now();
+
   return {
     now: awake.now,
     changed,
+    restore(session) {
+      const now = awake.now();
+      const { idle } = session.fold;
+      pins.restore(session, idle.pins, now, clock.since);
+      if (idle.stopped) return void watched.set(session, { state: "stopped", ...idle.stopped });
+      const { first, ...entry } = restoredIdle(session.fold, now, clock.since);
+      const limits = circumstances(session, entry, now).limits;
+      watched.set(session, { ...entry, dueAt: first ? entry.idleStart + firstCheckMs(limits) : entry.dueAt });
+      awake.plan();
+      deps.changed();
+    },
+    lingerMs(agent) {
+      const { maxIdleMs } = deps.limits();
+      if (maxIdleMs === 0) return NO_CAP_MS;
+      return Math.max(maxIdleMs, ...of(agent).map((session) => Math.min(pinnedMs(session), NO_CAP_MS)));
+    },
+    isIdle: (agent) =>
+      of(agent).every((session) => {
+        const { turn, queued, openToolCalls } = session.work;
+        return turn === "idle" && queued + openToolCalls === 0 && pinnedMs(session) <= 0;
+      }),
     unwatched(session) {
       if (session.viewers.size > 0 || watched.has(session)) return;
       const entry = begin(session);
@@ -215,13 +240,10 @@ export function createIdleWatch(deps: IdleWatchDeps): IdleWatch {
       const { guards, state, limits } = circumstances(session, entry, now);
       return { ...forecast(entry, guards, state, limits, now) };
     },
-    company: () =>
-      new Set(
-        deps
-          .sessions()
-          .filter(isKept)
-          .map(({ options }) => options.agent),
-      ).size,
+    company() {
+      const kept = deps.sessions().filter(isKept);
+      return new Set(kept.map(({ options }) => options.agent)).size;
+    },
     end: awake.end,
   };
 }

@@ -1,15 +1,22 @@
 // What happened in a session, for ever? Append-only lines, numbered once, here; read again from any number on.
+import { createSessionFold, noticeRecord, type SessionFold, type Source } from "../core/session-fold.ts";
 import type { JournalFile } from "../platform/world.ts";
-import { SessionRecord } from "../protocol/agents.ts";
+import type { SessionRecord } from "../protocol/agents.ts";
 
-export interface Source {
-  /** Which life of the agent process. */
-  run: string;
-  offset: number;
+export type { Source };
+
+/** Where what the records add up to is kept, so that the next host reads only the newest of them. */
+export interface FoldKeeper {
+  read(): string | undefined;
+  keep(text: string): void;
 }
 
 export interface Journal {
   readonly lastSeq: number;
+  /** What its records add up to. */
+  readonly fold: Readonly<SessionFold>;
+  /** Keeps the fold, if there is more to it than can be read at once. */
+  checkpoint(): void;
   append(type: string, data: Record<string, unknown>, source?: Source): SessionRecord;
   /** Records behind `after`, some at a time. */
   read(after: number, maxBytes: number): SessionRecord[];
@@ -31,26 +38,52 @@ interface Mark {
   offset: number;
 }
 
+/** A long history is folded again after so many bytes, a short one is quickly read. */
+const FOLD_BYTES = 1024 * 1024;
+const SHORT_BYTES = 256 * 1024;
+const SEQ = /^\{"seq":(\d+)/;
+
+const isRecord = (value: unknown): value is SessionRecord => {
+  if (typeof value !== "object" || value === null) return false;
+  const { seq, at, type, data } = value as Partial<SessionRecord>;
+  const isData = typeof data === "object" && data !== null && !Array.isArray(data);
+  return Number.isSafeInteger(seq) && Number(seq) > 0 && typeof at === "string" && typeof type === "string" && isData;
+};
+
 export const parseRecord = (line: string): SessionRecord | undefined => {
   try {
-    const record = SessionRecord.safeParse(JSON.parse(line));
-    return record.success ? record.data : undefined;
+    const record: unknown = JSON.parse(line);
+    return isRecord(record) ? record : undefined;
   } catch {
     return undefined;
   }
 };
 
-/** `visit` sees what is there already, once. */
-export function openJournal(
-  file: JournalFile,
-  now: () => string,
-  visit: (record: SessionRecord) => void = () => {},
-): Journal {
+interface Kept {
+  offset: number;
+  fold: SessionFold;
+}
+
+const readKept = (text: string | undefined): Kept | undefined => {
+  try {
+    const kept: Kept | undefined = text === undefined ? undefined : JSON.parse(text);
+    return kept && Number.isSafeInteger(kept.offset) && Number.isSafeInteger(kept.fold.seq) ? kept : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+export function openJournal(file: JournalFile, now: () => string, folds?: FoldKeeper): Journal {
   const marks: Mark[] = [];
   /** Without a gap up to the last record. */
   let [older, recent]: [SessionRecord[], SessionRecord[]] = [[], []];
   let characters = 0;
-  let lastSeq = 0;
+  const kept = readKept(folds?.read());
+  // A journal that is shorter than its fold is another one.
+  const known = kept && kept.offset <= file.bytes ? kept : { offset: 0, fold: createSessionFold() };
+  const { fold } = known;
+  let foldedAt = known.offset;
+  let end = known.offset;
   let isClosed = false;
 
   const mark = (seq: number, offset: number): void => {
@@ -67,15 +100,40 @@ export function openJournal(
     characters += size;
   };
 
+  const checkpoint = (): void => {
+    if (!folds || end - foldedAt < SHORT_BYTES) return;
+    foldedAt = end;
+    try {
+      folds.keep(JSON.stringify({ offset: end, fold } satisfies Kept));
+    } catch {
+      // A full disk: then the next host reads more.
+    }
+  };
+
   file.eachLine((line, offset) => {
+    end = offset + Buffer.byteLength(line) + 1;
     const record = parseRecord(line);
     if (!record) return;
-    lastSeq = record.seq;
     mark(record.seq, offset);
-    visit(record);
-  });
+    noticeRecord(fold, record);
+  }, known.offset);
+
+  /** In front of the first mark nothing was read: the numbers there are searched for. */
+  const search = (seq: number, before: number): number => {
+    let [low, high] = [0, before];
+    while (high - low > MARK_BYTES) {
+      const middle = (low + high) >> 1;
+      const found = file.lineAfter(middle);
+      const number = Number(SEQ.exec(found?.line ?? "")?.[1] ?? Number.POSITIVE_INFINITY);
+      if (found && number <= seq && found.offset < high) low = found.offset;
+      else high = middle;
+    }
+    return low;
+  };
 
   const bytesBefore = (seq: number): number => {
+    const [first] = marks;
+    if (known.offset > 0 && (!first || seq < first.seq)) return search(seq, first?.offset ?? end);
     let [low, high] = [0, marks.length];
     while (high - low > 1) {
       const middle = (low + high) >> 1;
@@ -87,20 +145,25 @@ export function openJournal(
 
   return {
     get lastSeq() {
-      return lastSeq;
+      return fold.seq;
     },
+    fold,
+    checkpoint,
     append(type, data, source) {
-      const record: SessionRecord = { seq: lastSeq + 1, at: now(), type, data };
-      const line = JSON.stringify(source ? { ...record, source } : record);
+      const record: SessionRecord = { seq: fold.seq + 1, at: now(), type, data };
+      const whole = source ? { ...record, source } : record;
+      const line = JSON.stringify(whole);
       const offset = file.append(line);
       // Only what is on disk has a number.
-      lastSeq = record.seq;
+      end = offset + Buffer.byteLength(line) + 1;
+      noticeRecord(fold, whole);
       mark(record.seq, offset);
       keep(record, line.length);
+      if (end - foldedAt > FOLD_BYTES || type === "turn-ended") checkpoint();
       return record;
     },
     read(after, maxBytes) {
-      if (after >= lastSeq) return [];
+      if (after >= fold.seq) return [];
       for (const kept of [recent, older]) {
         const [first] = kept;
         if (first && first.seq <= after + 1) return kept.slice(after + 1 - first.seq);

@@ -1,11 +1,14 @@
 // How does an agent come to life? Its command, the environment of whoever caused its start, and a client on its pipes.
-import type { Clock, Files, Log, SpawnAgent } from "../platform/world.ts";
+import type { AgentProcess, Keepers, LeftAgent, SpawnAgent } from "../platform/agent-world.ts";
+import type { Clock, Files, Log } from "../platform/world.ts";
 import type { PermissionOutcome, PermissionParams } from "../protocol/acp.ts";
 import type { AgentInfo } from "../protocol/agents.ts";
 import { Fault, messageOf } from "../protocol/fault.ts";
-import { createLineSplitter } from "../rpc/lines.ts";
-import { AcpClient } from "./acp-client.ts";
-import type { AgentManager, AgentManagerDeps } from "./agent-manager.ts";
+import { createLineSplitter, MAX_LINE_BYTES } from "../rpc/lines.ts";
+import { AcpClient, type AcpStart } from "./acp-client.ts";
+import type { AgentManager } from "./agent-manager.ts";
+import type { AgentManagerDeps, Started } from "./agent-slot.ts";
+import { type AgentCheckpoint, type Checkpoints, createCheckpoints, readCheckpoint, startFrom } from "./checkpoint.ts";
 import { type AgentDefinition, environmentFor } from "./definitions.ts";
 import type { Source } from "./journal.ts";
 
@@ -20,6 +23,8 @@ export interface LauncherWorld {
   directory: string;
   definitions: readonly AgentDefinition[];
   spawn: SpawnAgent;
+  /** Absent where agents die with their host. */
+  keepers?: Keepers;
   which(command: string, path: string): boolean;
 }
 
@@ -27,10 +32,16 @@ export interface LauncherDeps extends LauncherWorld {
   update(agent: string, client: AcpClient, sessionId: string, update: Record<string, unknown>, source: Source): void;
   permission(agent: string, params: PermissionParams, permissionId: string): Promise<PermissionOutcome>;
   withdrawn(permissionId: string): void;
+  /** Whether all that this agent said stands in the journals. */
+  isWritten(agent: string): boolean;
 }
 
 export interface Launcher {
   start: AgentManagerDeps["start"];
+  /** Goes on where an earlier host was: nothing is told before this turn of the loop is over. */
+  adopt(left: LeftAgent): Started;
+  /** A turn has ended: a good moment to spare the next host some reading. */
+  settled(client: AcpClient): void;
   definition(name: string): AgentDefinition;
   displayName(name: string): string;
   /** Kept for restarts, until the next start that somebody causes. */
@@ -39,6 +50,8 @@ export interface Launcher {
   /** The agent's own program with other arguments, for its terminal login. */
   command(name: string, args: readonly string[]): { command: string; args: string[] };
 }
+
+const IDS_PER_HOST = 1_000_000;
 
 export function createLauncher(deps: LauncherDeps): Launcher {
   const { clock, log, newId, definitions } = deps;
@@ -64,9 +77,58 @@ export function createLauncher(deps: LauncherDeps): Launcher {
     return text === undefined ? {} : JSON.parse(text);
   };
 
+  const checkpoints = new WeakMap<AcpClient, Checkpoints>();
+  /** Ids tell which host asked. */
+  const FIRST_ID = (deps.keepers?.generation ?? 0) * IDS_PER_HOST;
+  const displayNameOf = (name: string) => definitions.find((each) => each.name === name)?.displayName ?? name;
+  const unsureOf = (client: AcpClient, displayName: string) => (keys: readonly string[]) =>
+    client.giveUp(keys, new Fault("AGENT_LOST", `Whether ${displayName} got this is not known`));
+
+  const connect = (name: string, run: string, from: Pick<AgentCheckpoint, "out">, start: AcpStart) => {
+    let process: AgentProcess | undefined;
+    let source: Source | undefined;
+    const splitter = createLineSplitter(
+      {
+        line(text, offset) {
+          source = { run, offset };
+          client.receive(text);
+        },
+        tooLong: (bytes) => log.warn(`A line of ${bytes} bytes from ${displayNameOf(name)} was dropped`),
+      },
+      MAX_LINE_BYTES,
+      from.out,
+    );
+    const events = {
+      update(sessionId: string, update: Record<string, unknown>) {
+        if (source) deps.update(name, client, sessionId, update, source);
+      },
+      permission: (params: PermissionParams, requestId: string) => deps.permission(name, params, `${run}:${requestId}`),
+      withdrawn: (requestId: string) => deps.withdrawn(`${run}:${requestId}`),
+    };
+    const write = (line: string, key?: string): void => process?.write(line, key);
+    const client: AcpClient = new AcpClient(clock, write, events, { ...start, position: () => source });
+    const own = createCheckpoints({
+      clock,
+      client,
+      from: from.out,
+      out: () => splitter.offset,
+      kept: () => process?.kept,
+      isWritten: () => deps.isWritten(name),
+    });
+    checkpoints.set(client, own);
+    const output = (bytes: Uint8Array): void => {
+      splitter.push(bytes);
+      own.grew();
+    };
+    const attach = (started: AgentProcess): void => {
+      process = started;
+    };
+    return { client, output, attach };
+  };
+
   return {
     definition,
-    displayName: (name) => definitions.find((each) => each.name === name)?.displayName ?? name,
+    displayName: displayNameOf,
     remember(name, env) {
       const own = environmentFor(definition(name), env);
       environments.set(name, own);
@@ -83,25 +145,26 @@ export function createLauncher(deps: LauncherDeps): Launcher {
       const missing = { kind: "missing", install } as const;
       if (!command) return missing;
       const run = newId();
-      let offset = 0;
-      const splitter = createLineSplitter({
-        line(text, at) {
-          offset = at;
-          client.receive(text);
-        },
-        tooLong: (bytes) => log.warn(`A line of ${bytes} bytes from ${displayName} was dropped`),
-      });
-      const output = (bytes: Uint8Array) => splitter.push(bytes);
-      const started = deps.spawn({ ...command, env, cwd: env["HOME"] ?? "/" }, { output });
+      const { client, output, attach } = connect(name, run, { out: 0 }, { firstId: FIRST_ID });
+      const events = { output, unsure: unsureOf(client, displayName) };
+      const started = deps.spawn({ ...command, agent: name, run, env, cwd: env["HOME"] ?? "/" }, events);
       if (started.kind === "missing") return missing;
-      const { process } = started;
-      const client: AcpClient = new AcpClient(clock, process.write, {
-        update: (sessionId, update) => deps.update(name, client, sessionId, update, { run, offset }),
-        permission: (params, requestId) => deps.permission(name, params, `${run}:${requestId}`),
-        withdrawn: (requestId) => deps.withdrawn(`${run}:${requestId}`),
-      });
-      return { kind: "started", process, client };
+      attach(started.process);
+      return { kind: "started", process: started.process, client };
     },
+    adopt(left) {
+      const from = readCheckpoint(left.checkpoint);
+      const start = startFrom(from, left.inputs(from.in));
+      const { client, output, attach } = connect(left.agent, left.run, from, { ...start, firstId: FIRST_ID });
+      const process = left.adopt(from.out, { output, unsure: unsureOf(client, displayNameOf(left.agent)) });
+      attach(process);
+      // Behind whoever makes sessions of what was left.
+      clock.after(0, () => {
+        for (const question of from.questions) client.askedBefore(question);
+      });
+      return { process, client };
+    },
+    settled: (client) => checkpoints.get(client)?.settled(),
     command(name, args) {
       const found = commandOf(definition(name), environments.get(name) ?? kept(name));
       return { command: found?.command ?? "", args: [...args] };

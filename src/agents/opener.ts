@@ -24,7 +24,7 @@ async function restore(client: AcpClient, session: AgentSession, sessionId: stri
   const params = { sessionId, cwd: session.options.cwd, mcpServers: [] };
   const why: string[] = [];
   const restored = async (how: "resume" | "load", answer: unknown): Promise<undefined> => {
-    session.record("restored", { how });
+    session.record("restored", { how }, client.position());
     const failures = await setAgain(client, sessionId, session.settings, answer);
     if (failures.length > 0) session.record("settings-lost", { message: `Not set again: ${failures.join("; ")}` });
   };
@@ -38,6 +38,7 @@ async function restore(client: AcpClient, session: AgentSession, sessionId: stri
   if (client.initialized?.agentCapabilities?.loadSession === true) {
     // Some replay after their answer: the window stays open until the next prompt is written.
     session.suppressed = true;
+    session.record("restoring", { how: "load" });
     try {
       return await restored("load", await client.loadSession(params));
     } catch (thrown) {
@@ -56,13 +57,18 @@ async function openIn(client: AcpClient, session: AgentSession, named: (sessionI
     if (lost === undefined) return;
     session.record("context-lost", { message: `The earlier conversation is gone: ${lost}` });
   }
-  const { sessionId } = await client.newSession({ cwd: session.options.cwd, mcpServers: [] });
+  const key = `new ${session.options.name} ${session.fold.openSeq}`;
+  const { sessionId } = await client.newSession({ cwd: session.options.cwd, mcpServers: [] }, key);
   session.acpSessionId = sessionId;
-  session.record("session-opened", { acpSessionId: sessionId });
+  const run = client.position()?.run;
+  // In front of all that it said: some speak of a session before they tell its name.
+  session.record("session-opened", { acpSessionId: sessionId }, run === undefined ? undefined : { run, offset: -1 });
   named(sessionId);
 }
 
 export interface Opener {
+  /** An earlier host opened it there. */
+  isOpen(client: AcpClient, session: AgentSession): void;
   /** Opens it once, however many ask. */
   open(client: AcpClient, session: AgentSession): Promise<AcpClient>;
   clientOf(session: AgentSession): AcpClient | undefined;
@@ -98,6 +104,7 @@ export function createOpener(): Opener {
       opening.set(session, { client, opened });
       return opened;
     },
+    isOpen: (client, session) => void open.set(session, client),
     clientOf: (session) => open.get(session),
     lost(session, client) {
       if (open.get(session) !== client) return false;

@@ -1,5 +1,6 @@
 // What may the agent do? The session's policy answers, or else whoever is attached; the first answer wins.
 import { decidePermission } from "../core/permission.ts";
+import type { FoldedPermission } from "../core/session-fold.ts";
 import type { PermissionOutcome, PermissionParams } from "../protocol/acp.ts";
 import type { Policy } from "../protocol/agents.ts";
 import { Fault } from "../protocol/fault.ts";
@@ -21,6 +22,8 @@ interface Asked {
 export function createPermissions(
   record: (type: string, data: Record<string, unknown>) => void,
   changed: () => void,
+  /** What is on record of a request: an earlier host may have asked, and been answered. */
+  known: (permissionId: string) => FoldedPermission | undefined = () => undefined,
 ): Permissions {
   const open = new Map<string, Asked>();
 
@@ -38,8 +41,10 @@ export function createPermissions(
     },
     ask(params, permissionId, policy) {
       const { toolCall, options } = params;
+      const earlier = known(permissionId);
+      if (earlier?.outcome) return Promise.resolve(earlier.outcome as unknown as PermissionOutcome);
       const decision = decidePermission(policy, toolCall.kind, options);
-      record("permission-requested", { permissionId, toolCall, options, policy });
+      if (!earlier) record("permission-requested", { permissionId, toolCall, options, policy });
       const { promise, resolve } = Promise.withResolvers<PermissionOutcome>();
       open.set(permissionId, { params, settle: resolve });
       if (decision.kind === "select") {

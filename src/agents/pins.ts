@@ -1,4 +1,5 @@
 // Which sessions are kept on purpose? By hand for a time or for ever, and by a prompt that nobody waits for.
+import type { FoldedPin } from "../core/idle-fold.ts";
 import type { Pin } from "../core/idle-guards.ts";
 import type { AgentSession } from "./session.ts";
 
@@ -10,6 +11,8 @@ export interface Pins {
   /** The one that reaches farthest; it may be over. */
   of(session: AgentSession): Pin | undefined;
   drop(session: AgentSession): void;
+  /** What an earlier host set; `since` says how long ago that was. */
+  restore(session: AgentSession, pins: readonly FoldedPin[], now: number, since: (at: string) => number): void;
 }
 
 export const DETACHED_MS = 24 * 60 * 60_000;
@@ -23,6 +26,13 @@ export function createPins(): Pins {
   };
   return {
     drop,
+    restore(session, pins, now, since) {
+      for (const { at, forMs, promptId } of pins) {
+        const until = forMs === null ? Number.POSITIVE_INFINITY : now - since(at) + forMs;
+        if (promptId === undefined) kept.set(session, until);
+        else detached.set(session, (detached.get(session) ?? new Map()).set(promptId, until));
+      }
+    },
     keep(session, forMs, now) {
       if (forMs === 0) drop(session);
       else kept.set(session, forMs === null ? Number.POSITIVE_INFINITY : now + forMs);

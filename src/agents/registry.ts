@@ -5,7 +5,8 @@ import type { ShelvedSession } from "../protocol/agents.ts";
 import { Fault } from "../protocol/fault.ts";
 import type { AcpClient } from "./acp-client.ts";
 import type { Journal } from "./journal.ts";
-import { AgentSession, type SessionOptions } from "./session.ts";
+import { AgentSession } from "./session.ts";
+import type { SessionOptions } from "./session-needs.ts";
 import { createShelf } from "./shelf.ts";
 
 export interface RegistryDeps {
@@ -23,6 +24,8 @@ export interface RegistryDeps {
 }
 
 export interface Registry {
+  /** Those that were in use when the last host ended; each is to be resumed. */
+  restore(): AgentSession[];
   all(): AgentSession[];
   /** Those that are closed but still watched too. */
   held(): AgentSession[];
@@ -31,6 +34,8 @@ export interface Registry {
   named(name: string): AgentSession;
   /** A session for this agent and directory: the named one, or a new one. */
   obtain(name: string | undefined, agent: string, cwd: string): AgentSession;
+  /** Only its name finds it again. */
+  isShelved(name: string): boolean;
   live(name: string): AgentSession | undefined;
   /** Closed: out of use, and let go when nobody watches it any more. */
   drop(session: AgentSession): void;
@@ -41,11 +46,6 @@ export interface Registry {
   shelved(): ShelvedSession[];
 }
 
-const LOST = {
-  stopReason: "lost",
-  code: "AGENT_LOST",
-  message: "The host that ran this turn is gone; the outcome is unknown",
-};
 const NAME_LETTERS = 8;
 
 export function createRegistry(deps: RegistryDeps): Registry {
@@ -56,27 +56,33 @@ export function createRegistry(deps: RegistryDeps): Registry {
   const closed = new Set<AgentSession>();
   const all = () => [...sessions.values()].filter((session) => !closed.has(session));
 
+  const keepInUse = (): void => shelf.keepInUse([...sessions.keys()]);
+
   const enter = (options: SessionOptions, journal: Journal): AgentSession => {
-    const { now, ready, changed, entered } = deps;
+    const { now, ready, changed } = deps;
     const session = new AgentSession(options, { clock, now, journal, ready, changed });
     sessions.set(options.name, session);
     journals.set(session, journal);
-    entered(session);
     return session;
+  };
+
+  const take = (name: string): AgentSession | undefined => {
+    const journal = shelf.find(name);
+    if (!journal) return undefined;
+    const { agent, cwd } = journal.fold;
+    return enter({ name, agent, displayName: displayName(agent), cwd }, journal);
   };
 
   const find = (name: string): AgentSession | undefined => {
     const here = sessions.get(name);
     // Never a second one on the same journal: who still watches it sees the next turn too.
     if (here && closed.delete(here)) deps.entered(here);
-    const found = here ? undefined : shelf.find(name);
-    if (!found) return here;
-    const { agent, cwd, journal, acpSessionId, unfinished, prompts, settings } = found;
-    const session = enter({ name, agent, displayName: displayName(agent), cwd }, journal);
-    session.acpSessionId = acpSessionId;
-    session.settings = settings;
-    session.remember(prompts);
-    for (const promptId of unfinished) session.record("turn-ended", { promptId, ...LOST });
+    if (here) return here;
+    const session = take(name);
+    if (!session) return undefined;
+    keepInUse();
+    deps.entered(session);
+    session.resume(undefined, true);
     return session;
   };
 
@@ -85,13 +91,26 @@ export function createRegistry(deps: RegistryDeps): Registry {
     if (session.viewers.size > 0 || session.isBehind) return true;
     sessions.delete(session.options.name);
     journals.get(session)?.close();
+    keepInUse();
     return closed.delete(session);
   };
 
   return {
     all,
+    restore() {
+      const restored = shelf.wereInUse().flatMap((name) => (sessions.has(name) ? [] : (take(name) ?? [])));
+      // Closed while somebody still watched it.
+      const over = restored.filter(({ fold }) => fold.closed);
+      for (const session of over) closed.add(session);
+      for (const session of over) letGo(session);
+      return restored.filter(({ fold }) => !fold.closed);
+    },
     held: () => [...sessions.values()],
     of: (agent) => all().filter(({ options }) => options.agent === agent),
+    isShelved(name) {
+      const here = sessions.get(name);
+      return here ? closed.has(here) : shelf.names().includes(name);
+    },
     live: (name) => sessions.get(name),
     letGo,
     drop(session) {
@@ -115,7 +134,11 @@ export function createRegistry(deps: RegistryDeps): Registry {
       const existing = name === undefined ? undefined : find(name);
       if (!existing) {
         const made = name ?? `${agent}-${newId().slice(0, NAME_LETTERS)}`;
-        return enter({ name: made, agent, displayName: displayName(agent), cwd }, shelf.create(made, agent, cwd));
+        const journal = shelf.create(made, agent, cwd);
+        const session = enter({ name: made, agent, displayName: displayName(agent), cwd }, journal);
+        keepInUse();
+        deps.entered(session);
+        return session;
       }
       const { options } = existing;
       if (options.agent === agent && options.cwd === cwd) return existing;

@@ -1,28 +1,27 @@
 // Who brings agents, sessions and clients together? One service in the host; each request is a verb.
 import { createEmitter } from "../core/emitter.ts";
 import { RETENTION } from "../core/prune.ts";
-import type { AgentRequest, AgentSessionInfo, SessionRecord } from "../protocol/agents.ts";
-import { Fault, messageOf } from "../protocol/fault.ts";
+import type { AgentRequest, AgentSessionInfo } from "../protocol/agents.ts";
+import { messageOf } from "../protocol/fault.ts";
 import type { IdleLimits } from "../protocol/settings.ts";
 import type { AcpClient } from "./acp-client.ts";
-import { type AgentEvents, AgentManager } from "./agent-manager.ts";
+import { adoptLeft } from "./adoption.ts";
+import { AgentManager } from "./agent-manager.ts";
+import type { AgentEvents } from "./agent-slot.ts";
 import { createIdleWatch } from "./idle-watch.ts";
 import { createLauncher, type LauncherWorld } from "./launcher.ts";
-import { login } from "./login.ts";
 import { canClose, createOpener } from "./opener.ts";
 import { createRegistry } from "./registry.ts";
 import type { AgentSession } from "./session.ts";
 import { orLogin } from "./turn-failure.ts";
-
-export interface ServiceClient {
-  clientId: string;
-  events(session: string, events: SessionRecord[]): void;
-}
+import { createVerbs, type ServiceClient } from "./verbs.ts";
 
 export interface AgentServiceDeps extends LauncherWorld {
   idleLimits(): IdleLimits;
   /** `company` may be another. */
   companyChanged(): void;
+  /** Room on the disk where everything is kept. */
+  freeBytes?(): number;
 }
 
 export interface AgentService {
@@ -32,9 +31,12 @@ export interface AgentService {
   infos(): AgentSessionInfo[];
   /** How many agents are attached to, working or kept. */
   company(): number;
+  /** Ends every agent, working or not. */
+  endAgents(): Promise<void>;
   /** Records nothing any more: the next host may begin. */
   leave(): Promise<void>;
-  end(): Promise<void>;
+  /** Ends the agents that nothing keeps, unless somebody is there to take them over. */
+  end(handsOver: boolean): Promise<void>;
 }
 
 const PRUNE_AFTER_MS = 10_000;
@@ -60,6 +62,7 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     withdrawn(permissionId) {
       for (const session of registry.all()) session.permissionWithdrawn(permissionId);
     },
+    isWritten: (agent) => registry.held().every(({ options, isBehind }) => options.agent !== agent || !isBehind),
   });
   const { displayName } = launcher;
   const manager = new AgentManager(emitter, { clock: deps.clock, displayName, start: launcher.start });
@@ -94,8 +97,22 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     leaveAgent,
     stopAgent: (agent) => manager.stop(agent),
   });
-  const { now, changed } = watch;
-  const registry = createRegistry({ ...deps, displayName, ready, now, changed, entered: watch.unwatched });
+  const lingers = new Map<string, number>();
+  /** Told to the keeper whenever it is another. */
+  const linger = (agent: string): void => {
+    const ms = watch.lingerMs(agent);
+    const kept = manager.processOf(agent)?.kept;
+    if (!kept || lingers.get(agent) === ms) return;
+    lingers.set(agent, ms);
+    kept.linger(ms);
+  };
+  const changed = (session: AgentSession): void => {
+    watch.changed(session);
+    const client = opener.clientOf(session);
+    if (client && session.work.turn === "idle") launcher.settled(client);
+    linger(session.options.agent);
+  };
+  const registry = createRegistry({ ...deps, displayName, ready, now: watch.now, changed, entered: watch.unwatched });
 
   emitter.on("error", ({ message, detail }) => log.warn(message, detail === undefined ? {} : { detail }));
   emitter.on("agent:exited", ({ cliType, client, exit, detail }) => {
@@ -107,11 +124,17 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
   });
   emitter.on("agent:connected", ({ cliType, client }) => {
     watch.agentStarted(cliType);
+    lingers.delete(cliType);
+    linger(cliType);
     for (const session of registry.of(cliType)) {
       if (session.acpSessionId === undefined || watch.isStopped(session)) continue;
       opener.open(client, session).catch((thrown) => log.warn(`Not restored: ${messageOf(thrown)}`));
     }
   });
+
+  const adopted = adoptLeft({ keepers: deps.keepers, launcher, manager, opener, registry, watch }).catch((thrown) =>
+    log.warn(`Not everything that an earlier host left could be taken over: ${messageOf(thrown)}`),
+  );
 
   // Later: whoever takes over has more urgent things to do.
   let cancelPrune = deps.clock.after(PRUNE_AFTER_MS, pruneDaily);
@@ -125,6 +148,8 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
   }
 
   const close = async (name: string): Promise<void> => {
+    // Whoever asks again after a loss has closed it already.
+    if (registry.isShelved(name)) return;
     const session = registry.named(name);
     await leaveAgent(session);
     // The end of its turn is recorded first.
@@ -134,95 +159,38 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     watch.closed(session);
   };
 
-  const infoOf = (session: AgentSession): AgentSessionInfo => session.info(watch.info(session));
-  const detach = (session: AgentSession, clientId: string): boolean => {
-    const detached = session.viewers.detach(clientId);
-    if (detached && !registry.letGo(session)) watch.unwatched(session);
-    return detached;
-  };
-  const remember = (agent: string, env: Readonly<Record<string, string>>): void => {
-    launcher.definition(agent);
-    if (!manager.current(agent)) launcher.remember(agent, env);
-  };
-
-  const asked = async (client: ServiceClient, request: AgentRequest): Promise<unknown> => {
-    const { clientId } = client;
-    switch (request.verb) {
-      case "prompt": {
-        const { agent, cwd, env, promptId, text, policy } = request;
-        launcher.definition(agent);
-        const again = request.session === undefined ? registry.all().find((each) => each.knows(promptId)) : undefined;
-        const session = again ?? registry.obtain(request.session, agent, cwd);
-        remember(agent, env);
-        const after = session.prompt({ promptId, text, policy, clientId });
-        watch.prompted(session, promptId, request.detach);
-        return { session: session.options.name, after };
-      }
-      case "attach": {
-        const session = registry.named(request.session);
-        if (request.after > session.lastSeq) {
-          const message = `Session "${request.session}" has no event ${request.after}; its last one is ${session.lastSeq}`;
-          throw new Fault("USAGE", message, { name: request.session });
-        }
-        session.viewers.attach(clientId, request.after, (events) => client.events(request.session, events));
-        watch.attached(session);
-        return infoOf(session);
-      }
-      case "detach":
-        return { detached: detach(registry.named(request.session), clientId) };
-      case "cancel":
-        return { cancelled: registry.named(request.session).cancel(request.promptId) };
-      case "withdraw":
-        return { withdrawn: registry.named(request.session).withdraw(request.promptId) };
-      case "answer":
-        registry.named(request.session).answer(request.permissionId, request.optionId, clientId);
-        return {};
-      case "close":
-        await close(request.session);
-        return {};
-      case "reconnect":
-        remember(request.agent, request.env);
-        await manager.reconnect(request.agent);
-        return { status: manager.getStatus(request.agent) };
-      case "login": {
-        remember(request.agent, request.env);
-        const answer = await login(await manager.ensureAgent(request.agent), request.agent, request.method);
-        return answer.kind === "terminal" ? { ...answer, ...launcher.command(request.agent, answer.args) } : answer;
-      }
-      case "agents":
-        return launcher.infos(manager, request.env);
-      case "prune":
-        return registry.prune(request);
-      case "sessions":
-        return registry.all().map(infoOf);
-      case "shelf":
-        return registry.shelved();
-      case "keep": {
-        const session = registry.named(request.session);
-        watch.keep(session, request.forMs);
-        return infoOf(session);
-      }
-    }
-  };
+  const verbs = createVerbs({ ...deps, launcher, manager, registry, watch, linger, close });
 
   return {
-    asked,
+    async asked(client, request) {
+      if (deps.keepers) await adopted;
+      return await verbs.asked(client, request);
+    },
     acknowledged: (clientId, name, seq) => registry.live(name)?.viewers.acknowledged(clientId, seq),
     left(clientId) {
-      for (const session of registry.held()) detach(session, clientId);
+      for (const session of registry.held()) verbs.detach(session, clientId);
     },
-    infos: () => registry.all().map(infoOf),
+    infos: () => registry.all().map(verbs.infoOf),
     company: watch.company,
+    async endAgents() {
+      await adopted;
+      await Promise.all(manager.names().map((agent) => manager.stop(agent)));
+      // The ends of their turns are recorded.
+      await deps.clock.sleep(0);
+    },
     async leave() {
       watch.end();
-      for (const session of registry.held()) session.end();
+      for (const session of registry.held()) session.end(deps.keepers !== undefined);
       // What was recorded last is sent before the goodbye.
       await deps.clock.sleep(0);
     },
-    end() {
+    async end(handsOver) {
       cancelPrune();
       watch.end();
-      return manager.shutdownAll();
+      const isOver = (agent: string): boolean => !deps.keepers || (!handsOver && watch.isIdle(agent));
+      const idle = manager.names().filter(isOver);
+      await manager.shutdownAll(idle);
+      manager.leave();
     },
   };
 }

@@ -1,4 +1,5 @@
 // Which mode and options does a session have? What the agent told of them last; after a restore they are set again.
+import { optionsIn, type SessionFold, settingsIn } from "../core/session-fold.ts";
 import { messageOf } from "../protocol/fault.ts";
 import type { AcpClient } from "./acp-client.ts";
 
@@ -14,19 +15,16 @@ export interface SessionSettings {
 
 const fieldsOf = (value: unknown): Fields => (typeof value === "object" && value !== null ? (value as Fields) : {});
 
-const valuesOf = (configOptions: unknown): Map<string, Value> => {
-  const list = Array.isArray(configOptions) ? configOptions.map(fieldsOf) : [];
-  const isValue = (value: unknown): value is Value => typeof value === "string" || typeof value === "boolean";
-  return new Map(list.flatMap(({ id, currentValue }) => (isValue(currentValue) ? [[String(id), currentValue]] : [])));
-};
-
-export function createSessionSettings(): SessionSettings {
+export function createSessionSettings(
+  known: Pick<SessionFold, "modeId" | "options"> = { options: [] },
+): SessionSettings {
   const settings: SessionSettings = {
-    modeId: undefined,
-    options: new Map(),
-    notice({ sessionUpdate, currentModeId, modeId = currentModeId, configOptions }) {
-      if (sessionUpdate === "current_mode_update" && typeof modeId === "string") settings.modeId = modeId;
-      if (sessionUpdate === "config_option_update") settings.options = valuesOf(configOptions);
+    modeId: known.modeId,
+    options: new Map(known.options),
+    notice(update) {
+      const { modeId, options } = settingsIn(update);
+      if (modeId !== undefined) settings.modeId = modeId;
+      if (options) settings.options = new Map(options);
     },
   };
   return settings;
@@ -40,7 +38,7 @@ export async function setAgain(
   restored: unknown,
 ): Promise<string[]> {
   const { modes, configOptions } = fieldsOf(restored);
-  const now = valuesOf(configOptions);
+  const now = new Map(optionsIn(configOptions));
   const failures: string[] = [];
   const set = async (what: string, work: Promise<unknown>): Promise<void> => {
     await work.catch((thrown) => failures.push(`${what}: ${messageOf(thrown)}`));

@@ -1,51 +1,17 @@
 // What is a conversation with an agent? Prompts one after the other, a journal of all that was said, any number of viewers.
-import type { IdleState } from "../core/idle-guards.ts";
-import type { Clock } from "../platform/world.ts";
+import type { SessionFold } from "../core/session-fold.ts";
 import type { PermissionOutcome, PermissionParams } from "../protocol/acp.ts";
-import type { AgentSessionInfo, Policy } from "../protocol/agents.ts";
+import type { Policy } from "../protocol/agents.ts";
 import type { AcpClient } from "./acp-client.ts";
-import type { Journal, Source } from "./journal.ts";
+import { type Activity, createActivity } from "./activity.ts";
+import type { Source } from "./journal.ts";
+import { LOST, leftPrompts, PARKED_MS } from "./left-prompts.ts";
 import { createPermissions, type Permissions } from "./permissions.ts";
 import { createScribe, type Scribe } from "./scribe.ts";
-import { createSessionSettings } from "./session-settings.ts";
+import type { Prompt, SessionDeps, SessionOptions, Work } from "./session-needs.ts";
+import { createSessionSettings, type SessionSettings } from "./session-settings.ts";
 import { turnFailure } from "./turn-failure.ts";
 import { createViewers, type Viewers } from "./viewers.ts";
-
-export interface Prompt {
-  promptId: string;
-  text: string;
-  policy: Policy;
-  /** Who asked, as the others see it. */
-  clientId: string;
-}
-
-export interface SessionOptions {
-  name: string;
-  agent: string;
-  displayName: string;
-  cwd: string;
-}
-
-export interface SessionDeps {
-  clock: Clock;
-  /** Waking milliseconds. */
-  now(): number;
-  journal: Journal;
-  /** The agent with this session open in it. */
-  ready(session: AgentSession): Promise<AcpClient>;
-  changed(session: AgentSession): void;
-}
-
-export interface Work extends Omit<IdleState, "pin"> {
-  turn: "idle" | "running" | "waiting";
-}
-
-const HOST_LEFT = {
-  stopReason: "lost",
-  code: "AGENT_LOST",
-  message: "The host was stopped; the outcome is unknown",
-};
-const OPEN_STATES: ReadonlySet<unknown> = new Set(["pending", "in_progress"]);
 
 export class AgentSession {
   readonly options: SessionOptions;
@@ -55,9 +21,9 @@ export class AgentSession {
   readonly #queue: Prompt[] = [];
   readonly #written = new Set<Prompt>();
   /** Prompts by id, and behind which record each begins. */
-  readonly #known = new Map<string, number>();
+  readonly #known: Map<string, number>;
   readonly #permissions: Permissions;
-  readonly #toolCalls = new Set<string>();
+  readonly #activity: Activity;
   /** The agent's own name for this session, once it has one. */
   acpSessionId: string | undefined;
   #running: Prompt | undefined;
@@ -65,23 +31,29 @@ export class AgentSession {
   #cancelled = false;
   #giveUp: () => void = () => {};
   /** While a session is loaded, its replay is history that the journal has. */
-  suppressed = false;
-  settings = createSessionSettings();
+  suppressed: boolean;
+  readonly settings: SessionSettings;
   #policy: Policy = "deny";
-  #turnStartedAt = 0;
-  #lastOutputAt: number;
 
   constructor(options: SessionOptions, deps: SessionDeps) {
+    const { fold } = deps.journal;
     this.options = options;
     this.#deps = deps;
-    this.#lastOutputAt = deps.now();
+    this.#activity = createActivity(fold, deps.clock, deps.now);
+    this.acpSessionId = fold.acpSessionId;
+    this.settings = createSessionSettings(fold);
+    this.suppressed = fold.suppressed;
+    this.#known = new Map(fold.prompts);
     this.viewers = createViewers(deps.journal);
     this.#scribe = createScribe(deps.clock, deps.journal, this.viewers.wake);
-    this.#permissions = createPermissions(this.#scribe.record, () => {
+    const changed = (): void => {
       // Its silence while it waited for a person was no silence of its own.
-      this.#lastOutputAt = deps.now();
+      this.#activity.heard();
       deps.changed(this);
-    });
+    };
+    this.#permissions = createPermissions(this.#scribe.record, changed, (permissionId) =>
+      fold.permissions.find((each) => each.permissionId === permissionId),
+    );
   }
 
   get work(): Work {
@@ -91,9 +63,8 @@ export class AgentSession {
       queued: this.#queue.length,
       outstanding: this.#written.size,
       permissions: this.#permissions.open,
-      turnStartedAt: this.#turnStartedAt,
-      lastOutputAt: this.#lastOutputAt,
-      openToolCalls: this.#toolCalls.size,
+      ...this.#activity.times,
+      openToolCalls: this.#activity.openToolCalls,
     };
   }
 
@@ -106,19 +77,29 @@ export class AgentSession {
     return this.#scribe.isBehind;
   }
 
-  info(idle: AgentSessionInfo["idle"]): AgentSessionInfo {
-    const { name, agent, cwd } = this.options;
-    const { turn, queued } = this.work;
-    return { kind: "agent", name, agent, cwd, turn, queued, clients: this.viewers.size, lastSeq: this.lastSeq, idle };
-  }
-
   record(type: string, data: Record<string, unknown>, source?: Source): void {
     this.#scribe.record(type, data, source);
   }
 
-  /** Prompts of an earlier host. */
-  remember(prompts: ReadonlyMap<string, number>): void {
-    for (const [promptId, after] of prompts) this.#known.set(promptId, after);
+  /** What an earlier host left open: the turn that runs in this client, if it still does, and what was queued. */
+  resume(client: AcpClient | undefined, isGone: boolean): void {
+    const { started } = this.fold;
+    for (const prompt of leftPrompts(this.#deps.journal)) {
+      const { promptId, at } = prompt;
+      const isStarted = started?.promptId === promptId;
+      const resumed = isStarted ? client?.resumed(promptId) : undefined;
+      const isFresh = this.#deps.clock.since(at) < PARKED_MS;
+      if (client && started && isStarted && (resumed || !isGone)) {
+        this.#activity.turnStarted(started.at);
+        void this.#run(prompt, this.#ask(prompt, client, resumed));
+      } else if (!isStarted && (isFresh || (client && !isGone))) this.#queue.push(prompt);
+      else this.record("turn-ended", { promptId, ...LOST });
+    }
+    void this.#pump();
+  }
+
+  get fold(): Readonly<SessionFold> {
+    return this.#deps.journal.fold;
   }
 
   knows(promptId: string): boolean {
@@ -149,7 +130,7 @@ export class AgentSession {
 
   cancel(promptId?: string): boolean {
     if (promptId !== undefined && this.#running?.promptId !== promptId) return this.withdraw(promptId);
-    if (!this.#running && this.#toolCalls.size === 0) return false;
+    if (!this.#running && this.#activity.openToolCalls === 0) return false;
     this.#cancelled = true;
     if (this.acpSessionId) this.#client?.cancel(this.acpSessionId);
     this.#permissions.cancel("cancel");
@@ -167,7 +148,7 @@ export class AgentSession {
     this.cancel();
     return () => {
       if (this.#running !== running) return;
-      this.#toolCalls.clear();
+      this.#activity.toolsLost();
       this.#giveUp();
     };
   }
@@ -177,19 +158,18 @@ export class AgentSession {
   }
 
   updated(update: Record<string, unknown>, source?: Source): void {
-    this.#lastOutputAt = this.#deps.now();
+    const last = this.#deps.journal.fold.source;
+    // Heard by an earlier host, and on record.
+    if (source && source.run === last?.run && source.offset <= last.offset) return;
+    this.#activity.heard();
     if (this.suppressed) return;
     this.settings.notice(update);
-    const { toolCallId, status } = update;
-    if (typeof toolCallId === "string") {
-      if (OPEN_STATES.has(status)) this.#toolCalls.add(toolCallId);
-      else if (status !== undefined && status !== null) this.#toolCalls.delete(toolCallId);
-    }
+    this.#activity.updated(update);
     this.record("update", { update }, source);
   }
 
   permission(params: PermissionParams, permissionId: string): Promise<PermissionOutcome> {
-    this.#lastOutputAt = this.#deps.now();
+    this.#activity.heard();
     const asked = this.#permissions.ask(params, permissionId, this.#policy);
     // It crossed the cancel on its way: nobody is asked for a turn that is to end.
     if (this.#cancelled) this.#permissions.cancel("cancel", permissionId);
@@ -203,14 +183,17 @@ export class AgentSession {
   /** The process is gone: nobody waits for its answers any more. */
   agentLost(): void {
     this.#client = undefined;
-    this.#toolCalls.clear();
+    this.#activity.toolsLost();
     this.#permissions.cancel("agent");
   }
 
-  /** The host leaves: what was asked of it is lost, and from now on the journal is another one's. */
-  end(): void {
-    for (const { promptId } of this.#running ? [this.#running, ...this.#queue] : this.#queue)
-      this.record("turn-ended", { promptId, ...HOST_LEFT });
+  /** The host leaves: from now on the journal is another one's. Turns of an agent that is not kept end here. */
+  end(isKept: boolean): void {
+    if (!isKept) {
+      for (const { promptId } of this.#running ? [this.#running, ...this.#queue] : this.#queue)
+        this.record("turn-ended", { promptId, ...LOST });
+    }
+    this.#deps.journal.checkpoint();
     this.#scribe.end();
   }
 
@@ -218,12 +201,16 @@ export class AgentSession {
     if (this.#running) return;
     const prompt = this.#queue.shift();
     if (!prompt) return this.#deps.changed(this);
+    await this.#run(prompt, this.#turn(prompt));
+  }
+
+  async #run(prompt: Prompt, turn: Promise<Record<string, unknown>>): Promise<void> {
     this.#running = prompt;
     this.#policy = prompt.policy;
     this.#cancelled = false;
     const givenUp = Promise.withResolvers<Record<string, unknown>>();
     this.#giveUp = () => givenUp.resolve({ stopReason: "cancelled" });
-    const end = await Promise.race([this.#turn(prompt), givenUp.promise]);
+    const end = await Promise.race([turn, givenUp.promise]);
     this.#written.delete(prompt);
     this.#running = undefined;
     this.record("turn-ended", { promptId: prompt.promptId, ...end });
@@ -231,18 +218,33 @@ export class AgentSession {
   }
 
   async #turn(prompt: Prompt): Promise<Record<string, unknown>> {
+    // The caller notes first that it runs.
+    await Promise.resolve();
     try {
       const client = await this.#deps.ready(this);
       if (this.#cancelled || this.#running !== prompt) return { stopReason: "cancelled" };
-      this.#client = client;
       this.suppressed = false;
-      this.record("turn-started", { promptId: prompt.promptId });
-      this.#written.add(prompt);
-      this.#turnStartedAt = this.#deps.now();
-      this.#deps.changed(this);
-      return await client.prompt(this.acpSessionId ?? "", [{ type: "text", text: prompt.text }]);
+      this.record("turn-started", { promptId: prompt.promptId }, client.position());
+      this.#activity.turnStarted();
+      return await this.#ask(prompt, client);
     } catch (thrown) {
       return turnFailure(thrown, this.options, this.#client);
+    }
+  }
+
+  async #ask(
+    prompt: Prompt,
+    client: AcpClient,
+    asked?: Promise<Record<string, unknown>>,
+  ): Promise<Record<string, unknown>> {
+    this.#client = client;
+    this.#written.add(prompt);
+    this.#deps.changed(this);
+    const { promptId, text } = prompt;
+    try {
+      return await (asked ?? client.prompt(this.acpSessionId ?? "", [{ type: "text", text }], promptId));
+    } catch (thrown) {
+      return turnFailure(thrown, this.options, client);
     }
   }
 }

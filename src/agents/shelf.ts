@@ -4,41 +4,40 @@ import { type PruneLimits, toPrune } from "../core/prune.ts";
 import type { Clock, Files } from "../platform/world.ts";
 import { SessionName, type SessionRecord } from "../protocol/agents.ts";
 import { messageOf } from "../protocol/fault.ts";
-import { type Journal, openJournal, parseRecord } from "./journal.ts";
+import { type FoldKeeper, type Journal, openJournal, parseRecord } from "./journal.ts";
 import { diskFull } from "./scribe.ts";
-import { createSessionSettings, type SessionSettings } from "./session-settings.ts";
-
-export interface Shelved {
-  journal: Journal;
-  agent: string;
-  cwd: string;
-  acpSessionId: string | undefined;
-  /** Prompts without an end: whoever worked on them is gone. */
-  unfinished: string[];
-  /** By id, and behind which record each begins. */
-  prompts: Map<string, number>;
-  settings: SessionSettings;
-}
 
 export interface Shelf {
   create(name: string, agent: string, cwd: string): Journal;
-  find(name: string): Shelved | undefined;
+  find(name: string): Journal | undefined;
   names(): string[];
   /** What its first line says, without reading the rest. */
   peek(name: string): { agent: string; cwd: string } | undefined;
   /** Removes what is too old, then the oldest while all together is too much. */
   prune(limits: PruneLimits, inUse: ReadonlySet<string>): { removed: string[]; bytes: number };
+  /** Those in use, for the next host. */
+  keepInUse(names: readonly string[]): void;
+  wereInUse(): string[];
 }
 
 const END = ".ndjson";
 
 export function createShelf(clock: Clock, files: Files, directory: string): Shelf {
   const file = (name: string): string => join(directory, `${name}${END}`);
+  const foldFile = (name: string): string => join(directory, `${name}.fold.json`);
+  const inUseFile = join(directory, "in-use.json");
   const names = () =>
     files
       .list(directory)
       .filter((each) => each.endsWith(END))
       .map((each) => each.slice(0, -END.length));
+  const open = (name: string): Journal => {
+    const folds: FoldKeeper = {
+      read: () => files.readPrivate(foldFile(name)),
+      keep: (text) => files.replace(foldFile(name), text),
+    };
+    return openJournal(files.journal(file(name)), () => clock.iso(), folds);
+  };
   return {
     names,
     peek(name) {
@@ -57,12 +56,12 @@ export function createShelf(clock: Clock, files: Files, directory: string): Shel
         return stats ? [{ name, ...stats }] : [];
       });
       const chosen = toPrune(found, limits, inUse, clock.now());
-      for (const { name } of chosen) files.remove(file(name));
+      for (const { name } of chosen) for (const path of [file(name), foldFile(name)]) files.remove(path);
       return { removed: chosen.map(({ name }) => name), bytes: chosen.reduce((sum, { bytes }) => sum + bytes, 0) };
     },
     create(name, agent, cwd) {
       files.directory(directory);
-      const journal = openJournal(files.journal(file(name)), () => clock.iso());
+      const journal = open(name);
       try {
         journal.append("session-created", { name, agent, cwd });
         return journal;
@@ -72,38 +71,27 @@ export function createShelf(clock: Clock, files: Files, directory: string): Shel
       }
     },
     find(name) {
-      if (!SessionName.safeParse(name).success || !names().includes(name)) return undefined;
-      const open = new Set<string>();
-      const prompts = new Map<string, number>();
-      const settings = createSessionSettings();
-      let created: SessionRecord["data"] = {};
-      let acpSessionId: string | undefined;
-      const journal = openJournal(
-        files.journal(file(name)),
-        () => clock.iso(),
-        ({ seq, type, data }) => {
-          const promptId = String(data["promptId"]);
-          if (type === "session-created") created = data;
-          if (type === "session-opened") acpSessionId = String(data["acpSessionId"]);
-          if (type === "prompt") {
-            open.add(promptId);
-            prompts.set(promptId, seq - 1);
-          }
-          if (type === "update") settings.notice(data["update"] as Record<string, unknown>);
-          if (type === "turn-ended" || type === "withdrawn") open.delete(promptId);
-        },
-      );
+      if (!SessionName.safeParse(name).success || !files.stats(file(name))) return undefined;
+      const journal = open(name);
       // Torn before its first record: it never began.
-      if (journal.lastSeq === 0) return void journal.close();
-      return {
-        journal,
-        settings,
-        agent: String(created["agent"]),
-        cwd: String(created["cwd"]),
-        acpSessionId,
-        unfinished: [...open],
-        prompts,
-      };
+      if (journal.lastSeq > 0) return journal;
+      journal.close();
+      return undefined;
+    },
+    keepInUse(inUse) {
+      try {
+        files.replace(inUseFile, JSON.stringify(inUse));
+      } catch {
+        // A full disk: then the next host finds some of them only by their name.
+      }
+    },
+    wereInUse() {
+      try {
+        const read: unknown = JSON.parse(files.readPrivate(inUseFile) ?? "[]");
+        return Array.isArray(read) ? read.map(String) : [];
+      } catch {
+        return [];
+      }
     },
   };
 }

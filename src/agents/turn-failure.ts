@@ -4,7 +4,7 @@ import { Fault, messageOf } from "../protocol/fault.ts";
 import { RpcFailure } from "../rpc/json-rpc.ts";
 import type { AcpClient } from "./acp-client.ts";
 import { describeMethods } from "./login.ts";
-import type { SessionOptions } from "./session.ts";
+import type { SessionOptions } from "./session-needs.ts";
 
 export function turnFailure(failure: unknown, options: SessionOptions, client?: AcpClient): Record<string, unknown> {
   const thrown = orLogin(failure, options, client);

@@ -13,12 +13,15 @@ export interface HostService {
   company?(): number;
   /** The next host may begin when this is done. */
   leave?(): Promise<void>;
+  endAgents?(): Promise<void>;
 }
 
 /** What such a service must know of its host. */
 export interface ServiceNeeds {
   idleLimits(): IdleLimits;
   companyChanged(): void;
+  /** A newer host has what this one had: it must go. */
+  fenced(): void;
 }
 
 export interface ServiceClient {

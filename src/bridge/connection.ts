@@ -51,7 +51,8 @@ export interface BridgeConnection {
   resolveSession(wanted?: Wanted, timeoutMs?: number): Promise<BridgeSession>;
   waitForSession(timeoutMs?: number): Promise<BridgeSession>;
   status(): Promise<HostStatus>;
-  stopHost(): Promise<{ pid: number; standing: number }>;
+  /** With `agents` none of them is left to its keeper. */
+  stopHost(how?: { agents: boolean }): Promise<{ pid: number; standing: number }>;
   /** Agents and their sessions; faults of the host are thrown as they were there. */
   askAgents(request: AgentRequest, timeoutMs?: number): Promise<unknown>;
   acknowledge(session: string, seq: number): void;
@@ -228,8 +229,8 @@ export async function openConnection(
       if (response.type !== "host-status-response") throw new Error("The host did not answer with its status");
       return response.status;
     },
-    async stopHost() {
-      const response = await ask({ type: "host-stop", requestId: newId() }, LIST_MS);
+    async stopHost({ agents } = { agents: false }) {
+      const response = await ask({ type: "host-stop", requestId: newId(), agents }, LIST_MS);
       if (response.type !== "host-stop-response") throw new Error("The host did not answer to stop");
       return { pid: response.pid, standing: response.standing };
     },

@@ -103,6 +103,12 @@ export function startHost(world: HostWorld, options: HostOptions, events: HostEv
   });
   const envelopes = createEnvelopes({ table, relay, subscriptions, clients: roster.byId, newId });
 
+  const stop = async (client: Client, requestId: string, agents: boolean): Promise<void> => {
+    if (agents) await options.service?.()?.endAgents?.();
+    client.send({ type: "host-stop-response", requestId, pid, standing: roster.standing });
+    events.stopAsked();
+  };
+
   const asked = (client: Client, message: ClientMessage): void => {
     const { requestId } = message;
     switch (message.type) {
@@ -113,8 +119,7 @@ export function startHost(world: HostWorld, options: HostOptions, events: HostEv
       case "host-status":
         return client.send({ type: "host-status-response", requestId, status: report.status(port, courtesy, client) });
       case "host-stop":
-        client.send({ type: "host-stop-response", requestId, pid, standing: roster.standing });
-        return events.stopAsked();
+        return void stop(client, requestId, message.agents === true);
       case "host-envelope":
         return envelopes.handle(client, message, closing);
       case "agent-request":

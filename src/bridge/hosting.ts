@@ -22,6 +22,7 @@ export function createHosting(world: World, options: Options, notice: (message: 
   let host: BridgeHost | undefined;
   let idleEnd: IdleEnd | undefined;
   let service: EndingService | undefined;
+  let handedOver = false;
 
   const choose = (port: number, successor: boolean): { settings: Settings; isNew: boolean } => {
     const inherited = successor && port !== 0 ? state.settings(port) : undefined;
@@ -46,6 +47,7 @@ export function createHosting(world: World, options: Options, notice: (message: 
       endsWhenIdle: () => idleEnd?.describe() ?? null,
       async seal(handsOver) {
         // With nobody in line the reign ends here, and the next host starts with its own settings.
+        handedOver = handsOver;
         if (!handsOver) state.forgetSettings(host?.port ?? port);
         // Before anybody else can host: a journal has one writer.
         await service?.leave?.();
@@ -69,6 +71,10 @@ export function createHosting(world: World, options: Options, notice: (message: 
           service = options.service?.(made.port, {
             idleLimits: () => settings.idle,
             companyChanged: () => idleEnd?.touch(),
+            fenced() {
+              world.log.warn("A newer host has our agents; this one leaves");
+              listener.stopAsked?.();
+            },
           });
         } catch (thrown) {
           made.forceClose();
@@ -98,7 +104,7 @@ export function createHosting(world: World, options: Options, notice: (message: 
       // Or the clients that leave now would wind it up again, and its timer would keep the process alive.
       idleEnd = undefined;
       await host?.shutdown();
-      await service?.end();
+      await service?.end(handedOver);
     },
   };
 }

@@ -7,6 +7,8 @@ import type { Context } from "./context.ts";
 import { noStartArg, openAsCommand } from "./plugin-session.ts";
 import { timeLimitArg, within } from "./time-limit.ts";
 
+const AGAIN_MS = 5;
+
 /** Ends only with the caller, with a fault, or with the reason of `over`. */
 export async function* followSession(
   connection: BridgeConnection,
@@ -22,8 +24,7 @@ export async function* followSession(
       await connection.askAgents({ verb: "attach", session, after: cursor });
     } catch (thrown) {
       // Lost again meanwhile: the next host is asked.
-      if (!(thrown instanceof SessionDisconnectedError))
-        queue.fail(thrown instanceof Error ? thrown : new Error(String(thrown)));
+      if (!isLoss(thrown)) queue.fail(thrown instanceof Error ? thrown : new Error(String(thrown)));
     }
   };
   const stops = [
@@ -46,6 +47,36 @@ export async function* followSession(
     }
   } finally {
     for (const stop of stops) stop();
+  }
+}
+
+/** Its host went away, or is about to. */
+const isLoss = (thrown: unknown): boolean => thrown instanceof Fault && thrown.code === "SESSION_DISCONNECTED";
+
+/** For what may be asked twice without being done twice: whoever hosts next is asked again. */
+export async function askUntilAnswered(
+  { world }: Pick<Context, "world">,
+  connection: BridgeConnection,
+  request: AgentRequest,
+): Promise<unknown> {
+  let ended: Error | undefined;
+  const stop = connection.on("ended", ({ error }) => {
+    ended = error ?? new SessionDisconnectedError("", "this connection was closed");
+  });
+  try {
+    for (;;) {
+      try {
+        return await connection.askAgents(request);
+      } catch (thrown) {
+        if (!isLoss(thrown)) throw thrown;
+        while (!connection.isConnected && !ended) await world.clock.sleep(AGAIN_MS);
+        if (ended) throw ended;
+        // One that is leaving still answers, and says so.
+        await world.clock.sleep(AGAIN_MS);
+      }
+    }
+  } finally {
+    stop();
   }
 }
 

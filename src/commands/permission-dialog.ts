@@ -3,6 +3,7 @@ import type { BridgeConnection } from "../bridge/connection.ts";
 import { PermissionOption } from "../protocol/acp.ts";
 import type { SessionRecord } from "../protocol/agents.ts";
 import { Fault, messageOf } from "../protocol/fault.ts";
+import { askUntilAnswered } from "./agent-session.ts";
 import type { Context } from "./context.ts";
 
 const KEYS: Readonly<Record<string, string>> = {
@@ -48,10 +49,12 @@ export function createPermissionDialog(
       const chosen = choices.find(({ option, key }) => key === line || option.optionId === line);
       if (!chosen) continue;
       const { optionId } = chosen.option;
-      await connection.askAgents({ verb: "answer", session, permissionId, optionId }).catch((thrown) => {
-        if (!(thrown instanceof Fault)) throw thrown;
-        printer.note(messageOf(thrown), "yellow");
-      });
+      await askUntilAnswered(context, connection, { verb: "answer", session, permissionId, optionId }).catch(
+        (thrown) => {
+          if (!(thrown instanceof Fault)) throw thrown;
+          printer.note(messageOf(thrown), "yellow");
+        },
+      );
       break;
     }
     open.delete(permissionId);

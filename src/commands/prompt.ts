@@ -5,7 +5,7 @@ import type { Cancel } from "../platform/world.ts";
 import { Policy, SessionName } from "../protocol/agents.ts";
 import { Fault, SessionDisconnectedError } from "../protocol/fault.ts";
 import { duration } from "../surface/command.ts";
-import { followSession, mustBeDone } from "./agent-session.ts";
+import { askUntilAnswered, followSession, mustBeDone } from "./agent-session.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { createPermissionDialog } from "./permission-dialog.ts";
 import { noStartArg, openAsCommand } from "./plugin-session.ts";
@@ -43,7 +43,7 @@ export const prompt = holdfastCommand({
     const connection = await openAsCommand(context, args);
     const promptId = context.world.newId();
     const { agent, session: wanted, detach } = args;
-    const asked = await connection.askAgents({
+    const asked = await askUntilAnswered(context, connection, {
       verb: "prompt",
       agent,
       ...(wanted === undefined ? {} : { session: wanted }),
@@ -63,7 +63,8 @@ export const prompt = holdfastCommand({
     try {
       return await follow(context, connection, { session, after, promptId, timeoutMs: args.timeout });
     } finally {
-      if (wanted === undefined) await connection.askAgents({ verb: "close", session }).catch(ignoreLoss);
+      if (wanted === undefined)
+        await askUntilAnswered(context, connection, { verb: "close", session }).catch(ignoreLoss);
     }
   },
 });
@@ -96,7 +97,7 @@ async function follow(context: Context, connection: BridgeConnection, asked: Ask
   const cancel = (reason: "signal" | "timeout") => {
     if (why) return;
     why = reason;
-    connection.askAgents({ verb: "cancel", session, promptId }).catch(ignoreLoss);
+    askUntilAnswered(context, connection, { verb: "cancel", session, promptId }).catch(ignoreLoss);
     timers.push(world.clock.after(DEAF_MS, () => over.abort(givenUp(timeoutMs, "; the agent does not listen"))));
   };
   const onSignal = () => cancel("signal");

@@ -34,6 +34,8 @@ export interface IdleNotes {
 }
 
 export const IDLE_RECHECK_MS = 30_000;
+/** A keeper without a host stays so long at most where nothing else limits it. */
+export const NO_CAP_MS = 24 * 3_600_000;
 /** So long a guard that throws counts as one that keeps. */
 export const UNKNOWN_MS = 5 * 60_000;
 

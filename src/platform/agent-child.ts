@@ -1,8 +1,9 @@
 // How is an agent run as a child? In a group of its own, its stderr always read, its output told as it comes.
-import { taggedProcesses } from "./tagged.ts";
-import type { AgentProcess, SpawnAgent } from "./world.ts";
 
-const TAG = "HOLDFAST_AGENT";
+import type { AgentProcess, SpawnAgent } from "./agent-world.ts";
+import { kill } from "./processes.ts";
+import { AGENT_TAG, sweepTagged } from "./tagged.ts";
+
 const STDERR_LINES = 200;
 const STDERR_LINE_CHARACTERS = 2_000;
 const BROKEN_MS = 500;
@@ -29,15 +30,9 @@ function createRing(): { add(bytes: Uint8Array): void; lines(): string[] } {
   };
 }
 
-const kill = (pid: number, signal: NodeJS.Signals): boolean => {
-  try {
-    return process.kill(pid, signal);
-  } catch {
-    return false;
-  }
-};
-
-export const findCommand = (command: string, path: string): boolean => Bun.which(command, { PATH: path }) !== null;
+export const commandPath = (command: string, path: string): string | undefined =>
+  Bun.which(command, { PATH: path }) ?? undefined;
+export const findCommand = (command: string, path: string): boolean => commandPath(command, path) !== undefined;
 
 export const spawnAgent: SpawnAgent = ({ command, args, env, cwd }, events) => {
   const found = Bun.which(command, { PATH: env["PATH"] ?? "" });
@@ -46,7 +41,7 @@ export const spawnAgent: SpawnAgent = ({ command, args, env, cwd }, events) => {
   const ring = createRing();
   const child = Bun.spawn([found, ...args], {
     cwd,
-    env: { ...env, [TAG]: tag },
+    env: { ...env, [AGENT_TAG]: tag },
     detached: true,
     stdin: "pipe",
     stdout: "pipe",
@@ -85,7 +80,7 @@ export const spawnAgent: SpawnAgent = ({ command, args, env, cwd }, events) => {
       }
     },
     signalGroup,
-    sweep: () => taggedProcesses(TAG, tag).filter((pid) => kill(pid, "SIGKILL")).length,
+    sweep: () => sweepTagged(tag),
     // What it said last is told before its end; a grandchild that keeps the pipe open must not hide the exit.
     exited: ended.then(async (exit) => {
       await Promise.race([read, Bun.sleep(200)]);

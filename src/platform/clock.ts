@@ -8,6 +8,7 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
   iso: (epochMs) => new Date(epochMs ?? Date.now()).toISOString(),
+  since: (iso) => Math.max(0, Date.now() - Date.parse(iso)),
   after(ms, run) {
     if (ms <= 0) {
       // A timer of 0 takes a whole millisecond; this is the next turn of the loop.

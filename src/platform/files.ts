@@ -2,18 +2,20 @@
 import {
   chmodSync,
   closeSync,
+  fstatSync,
   linkSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
+  readSync,
   renameSync,
   rmSync,
   statSync,
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { openJournalFile } from "./journal-file.ts";
+import { openJournalFile, readWholeLines } from "./journal-file.ts";
 import { checkPrivate, hasModes } from "./private.ts";
 import type { Files } from "./world.ts";
 
@@ -40,6 +42,25 @@ export function readText(path: string): string | undefined {
   } catch (thrown) {
     if (isMissing(thrown)) return undefined;
     throw thrown;
+  }
+}
+
+const END_BYTES = 64 * 1024;
+
+/** The last of a file that somebody else appends to; empty when it is not there. */
+export function readEnd(path: string): string {
+  try {
+    const fd = openSync(path, "r");
+    try {
+      const { size } = fstatSync(fd);
+      const bytes = Buffer.alloc(Math.min(size, END_BYTES));
+      const read = readSync(fd, bytes, 0, bytes.length, size - bytes.length);
+      return bytes.toString("utf8", 0, read);
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return "";
   }
 }
 
@@ -93,6 +114,16 @@ export const systemFiles: Files = {
     rmSync(path, { force: true });
   },
   journal: openJournalFile,
+  eachLine(path, from, tell) {
+    try {
+      readWholeLines(path, from, tell);
+    } catch (thrown) {
+      if (!isMissing(thrown)) throw thrown;
+    }
+  },
+  removeDirectory(path) {
+    rmSync(path, { recursive: true, force: true });
+  },
   stats(path) {
     const stat = statSync(path, { throwIfNoEntry: false });
     return stat && { bytes: stat.size, modifiedAt: stat.mtimeMs };

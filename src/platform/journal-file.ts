@@ -15,6 +15,41 @@ function mustBePrivate(fd: number, path: string): void {
   }
 }
 
+/** Tells whole lines until `tell` says stop; returns where the last whole one ended. */
+function scanLines(fd: number, from: number, tell: (line: string, offset: number) => boolean): number {
+  const chunk = Buffer.alloc(CHUNK_BYTES);
+  const parts: Buffer[] = [];
+  let offset = from;
+  for (let at = from; ; ) {
+    const read = readSync(fd, chunk, 0, CHUNK_BYTES, at);
+    if (read === 0) return offset;
+    at += read;
+    let begin = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0 && end < read; end = chunk.indexOf(NEWLINE, begin)) {
+      const whole = parts.length > 0 ? Buffer.concat([...parts.splice(0), chunk.subarray(begin, end)]) : undefined;
+      const goOn = tell(whole ? whole.toString("utf8") : chunk.toString("utf8", begin, end), offset);
+      offset += (whole ? whole.length : end - begin) + 1;
+      begin = end + 1;
+      if (!goOn) return offset;
+    }
+    // Copied: the chunk is used again.
+    if (begin < read) parts.push(Buffer.from(chunk.subarray(begin, read)));
+  }
+}
+
+/** Of a file that somebody else appends to: it is read, and never cut. */
+export function readWholeLines(path: string, from: number, tell: (line: string, offset: number) => void): void {
+  const fd = openSync(path, "r");
+  try {
+    scanLines(fd, from, (line, offset) => {
+      tell(line, offset);
+      return true;
+    });
+  } finally {
+    closeSync(fd);
+  }
+}
+
 export function openJournalFile(path: string): JournalFile {
   const fd = openSync(path, "a+", 0o600);
   mustBePrivate(fd, path);
@@ -26,26 +61,9 @@ export function openJournalFile(path: string): JournalFile {
     if (!open) throw new Error(`"${path}" is closed`);
   };
 
-  /** Tells whole lines until `tell` says stop; returns where the last whole one ended. */
   const scan = (from: number, tell: (line: string, offset: number) => boolean): number => {
     mustBeOpen();
-    const chunk = Buffer.alloc(CHUNK_BYTES);
-    let rest: Buffer = Buffer.alloc(0);
-    let offset = from;
-    for (let at = from; ; ) {
-      const read = readSync(fd, chunk, 0, CHUNK_BYTES, at);
-      if (read === 0) return offset;
-      at += read;
-      const bytes: Buffer = rest.length > 0 ? Buffer.concat([rest, chunk.subarray(0, read)]) : chunk.subarray(0, read);
-      let begin = 0;
-      for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, begin)) {
-        const goOn = tell(bytes.toString("utf8", begin, end), offset);
-        offset += end - begin + 1;
-        begin = end + 1;
-        if (!goOn) return offset;
-      }
-      rest = Buffer.from(bytes.subarray(begin));
-    }
+    return scanLines(fd, from, tell);
   };
 
   const cut = (to: number): void => {
@@ -70,11 +88,25 @@ export function openJournalFile(path: string): JournalFile {
   if (whole < size) cut(whole);
 
   return {
-    eachLine: (tell) =>
-      void scan(0, (line, offset) => {
+    get bytes() {
+      return size;
+    },
+    eachLine: (tell, from = 0) =>
+      void scan(from, (line, offset) => {
         tell(line, offset);
         return true;
       }),
+    lineAfter(offset) {
+      let found: { line: string; offset: number } | undefined;
+      // What it begins with may be the rest of a line.
+      let skipped = false;
+      scan(offset, (line, at) => {
+        if (skipped) found = { line, offset: at };
+        skipped = true;
+        return found === undefined;
+      });
+      return found;
+    },
     append(line) {
       mustBeOpen();
       const bytes = Buffer.from(`${line}\n`);

@@ -1,5 +1,8 @@
 // Which processes carry a tag in their environment? Shell tools of agents run in sessions of their own: a group proves nothing.
 import { readdirSync, readFileSync } from "node:fs";
+import { kill } from "./processes.ts";
+
+export const AGENT_TAG = "HOLDFAST_AGENT";
 
 export function taggedProcesses(variable: string, value: string): number[] {
   const wanted = `${variable}=${value}`;
@@ -19,3 +22,7 @@ export function taggedProcesses(variable: string, value: string): number[] {
     })
     .map(Number);
 }
+
+/** Ends what still carries the tag, and tells how many that were. */
+export const sweepTagged = (tag: string): number =>
+  taggedProcesses(AGENT_TAG, tag).filter((pid) => kill(pid, "SIGKILL")).length;

@@ -9,6 +9,8 @@ export interface Clock {
   /** Milliseconds that never jump, for durations. */
   elapsed(): number;
   iso(epochMs?: number): string;
+  /** How long ago that was, by the wall; never negative. */
+  since(iso: string): number;
   after(ms: number, run: () => void): Cancel;
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
@@ -109,12 +111,19 @@ export interface Files {
   /** The names in a directory; none when it is not there. */
   list(path: string): string[];
   journal(path: string): JournalFile;
+  /** Whole lines of a file that somebody else appends to; none when it is not there. */
+  eachLine(path: string, from: number, tell: (line: string, offset: number) => void): void;
+  /** With all that is in it. */
+  removeDirectory(path: string): void;
 }
 
 /** Append-only lines. A torn last line, as a crash leaves it, is cut when it is opened. */
 export interface JournalFile {
-  /** Whole lines from the beginning. */
-  eachLine(tell: (line: string, offset: number) => void): void;
+  readonly bytes: number;
+  /** Whole lines, from the beginning or from where one begins. */
+  eachLine(tell: (line: string, offset: number) => void, from?: number): void;
+  /** The first line that begins behind this offset. */
+  lineAfter(offset: number): { line: string; offset: number } | undefined;
   /** Where the line begins. Throws when the disk is full, and leaves no half line. */
   append(line: string): number;
   /** Whole lines from an offset on, until `maxBytes` were read and `enough` said so. */
@@ -145,41 +154,6 @@ export interface Child {
   /** Its exit code, when everything it wrote has been told. */
   readonly exited: Promise<number>;
 }
-
-export interface AgentExit {
-  code: number | null;
-  signal: string | null;
-}
-
-export interface AgentCommand {
-  command: string;
-  args: readonly string[];
-  env: Readonly<Record<string, string>>;
-  cwd: string;
-}
-
-export interface AgentProcessEvents {
-  /** A piece of its stdout, in order. */
-  output(bytes: Uint8Array): void;
-}
-
-/** An agent in a process group of its own; its tag is in the environment of everything it starts. */
-export interface AgentProcess {
-  readonly pid: number;
-  write(line: string): void;
-  closeInput(): void;
-  signalGroup(signal: "SIGTERM" | "SIGKILL"): void;
-  /** Ends what still carries the tag, and tells how many that were. */
-  sweep(): number;
-  readonly exited: Promise<AgentExit>;
-  /** The last lines of its stderr. */
-  stderr(): readonly string[];
-}
-
-export type SpawnAgent = (
-  command: AgentCommand,
-  events: AgentProcessEvents,
-) => { kind: "started"; process: AgentProcess } | { kind: "missing"; command: string };
 
 export interface World {
   clock: Clock;

@@ -108,7 +108,8 @@ export const ClientMessage = z.discriminatedUnion("type", [
   z.object({ type: z.literal("list-sessions"), requestId }),
   z.object({ type: z.literal("list-instances"), requestId }),
   z.object({ type: z.literal("host-status"), requestId }),
-  z.object({ type: z.literal("host-stop"), requestId }),
+  /** With `agents` none of them is left working. */
+  z.object({ type: z.literal("host-stop"), requestId, agents: z.boolean().optional() }),
   z.object({ type: z.literal("agent-request"), requestId, request: AgentRequest }),
   /** How far this client has got: more may be sent. */
   z.object({ type: z.literal("agent-ack"), requestId, session: z.string(), seq: z.number() }),

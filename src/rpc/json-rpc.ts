@@ -32,8 +32,47 @@ export interface PeerEvents {
   skipped?(line: string): void;
 }
 
+/** A request of ours without an answer; its key says what it was for. */
+export interface OpenRequest {
+  id: number;
+  key: string;
+  method: string;
+}
+
+/** A request of the other side that we did not answer yet. */
+export interface OpenQuestion {
+  id: RpcId;
+  method: string;
+  params: unknown;
+}
+
+/** What an earlier peer of the same conversation left. */
+export interface PeerStart {
+  firstId?: number;
+  requests?: readonly OpenRequest[];
+  /** Keys of answers that were sent. */
+  answered?: ReadonlySet<string>;
+}
+
+export const answerKey = (id: RpcId): string => `answer ${JSON.stringify(id)}`;
+
+export interface RequestOptions {
+  timeoutMs?: number;
+  /** What an earlier peer asked under this key is not asked again: its answer is ours. */
+  key?: string;
+  /** Never sent a second time under this key, not even after it failed. */
+  once?: boolean;
+}
+
 export interface RpcPeer {
-  request(method: string, params: unknown, options?: { timeoutMs?: number }): Promise<unknown>;
+  request(method: string, params: unknown, options?: RequestOptions): Promise<unknown>;
+  /** The answer to what an earlier peer asked under this key; undefined when nobody did. */
+  claim(key: string): Promise<unknown> | undefined;
+  /** Asks our side once more what the other side asked an earlier peer. */
+  askedBefore(question: OpenQuestion): void;
+  readonly open: { requests: OpenRequest[]; questions: OpenQuestion[] };
+  /** These may never have arrived: nobody waits for them any more. */
+  giveUp(keys: readonly string[], reason: Error): void;
   notify(method: string, params: unknown): void;
   receive(line: string): void;
   /** Everything pending rejects with the reason, now. */
@@ -41,7 +80,7 @@ export interface RpcPeer {
   readonly pending: number;
 }
 
-interface Waiting {
+interface Waiting extends OpenRequest {
   resolve(result: unknown): void;
   reject(error: Error): void;
   cancel(): void;
@@ -62,23 +101,56 @@ const parse = (line: string): RpcMessage | undefined => {
 const isError = (error: unknown): error is RpcError =>
   typeof error === "object" && error !== null && "code" in error && typeof error.code === "number";
 
-export function createRpcPeer(clock: Clock, send: (line: string) => void, events: PeerEvents, firstId = 0): RpcPeer {
+export function createRpcPeer(
+  clock: Clock,
+  send: (line: string, key?: string) => void,
+  events: PeerEvents,
+  { firstId = 0, requests = [], answered = new Set() }: PeerStart = {},
+): RpcPeer {
   const waiting = new Map<string, Waiting>();
+  const questions = new Map<string, OpenQuestion>();
+  const claimable = new Map<string, Promise<unknown>>();
   let nextId = firstId;
   let ended: Error | undefined;
 
-  const write = (message: object): void => {
-    if (!ended) send(JSON.stringify({ jsonrpc: "2.0", ...message }));
+  const write = (message: object, key?: string): void => {
+    if (!ended) send(JSON.stringify({ jsonrpc: "2.0", ...message }), key);
   };
 
-  const answer = async (id: RpcId, work: Promise<unknown> | undefined, method: string): Promise<void> => {
-    if (!work) return write({ id, error: { code: RPC.methodNotFound, message: `Method not found: ${method}` } });
+  const respond = (id: RpcId, message: object): void => {
+    questions.delete(JSON.stringify(id));
+    write({ id, ...message }, answerKey(id));
+  };
+  const answer = async ({ id, method, params }: OpenQuestion): Promise<void> => {
+    const key = JSON.stringify(id);
+    if (answered.has(answerKey(id)) || questions.has(key)) return;
+    questions.set(key, { id, method, params });
+    const work = events.request(method, params, id);
+    if (!work) return respond(id, { error: { code: RPC.methodNotFound, message: `Method not found: ${method}` } });
     try {
-      write({ id, result: (await work) ?? null });
+      respond(id, { result: (await work) ?? null });
     } catch (thrown) {
       const { code, data } = thrown instanceof RpcFailure ? thrown : { code: RPC.internal, data: undefined };
-      write({ id, error: { code, message: thrown instanceof Error ? thrown.message : String(thrown), data } });
+      respond(id, { error: { code, message: thrown instanceof Error ? thrown.message : String(thrown), data } });
     }
+  };
+
+  const wait = (request: OpenRequest, cancel: () => void): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      waiting.set(String(request.id), { ...request, resolve, reject, cancel });
+    });
+
+  for (const request of requests) {
+    const asked = wait(request, () => {});
+    asked.catch(() => undefined);
+    claimable.set(request.key, asked);
+  }
+
+  const claim = (key: string): Promise<unknown> | undefined => {
+    const found = [...claimable.keys()].findLast((each) => each === key || each.startsWith(`${key} #`)) ?? key;
+    const asked = claimable.get(found);
+    claimable.delete(found);
+    return asked;
   };
 
   const settle = (message: RpcMessage, line: string): void => {
@@ -96,19 +168,40 @@ export function createRpcPeer(clock: Clock, send: (line: string) => void, events
     get pending() {
       return waiting.size;
     },
-    request(method, params, { timeoutMs } = {}) {
+    claim,
+    askedBefore: (question) => void answer(question),
+    get open() {
+      return {
+        requests: [...waiting.values()].map(({ id, key, method }) => ({ id, key, method })),
+        questions: [...questions.values()],
+      };
+    },
+    giveUp(keys, reason) {
+      for (const [id, entry] of waiting) {
+        if (!keys.includes(entry.key)) continue;
+        waiting.delete(id);
+        entry.cancel();
+        entry.reject(reason);
+      }
+    },
+    request(method, params, { timeoutMs, key, once = false } = {}) {
       if (ended) return Promise.reject(ended);
+      const asked = key === undefined ? undefined : claim(key);
+      if (asked) return asked;
       const id = nextId++;
-      return new Promise((resolve, reject) => {
-        const late = () => {
-          waiting.delete(String(id));
-          write({ method: "$/cancel_request", params: { requestId: id } });
-          reject(new RpcFailure({ code: RPC.internal, message: `No answer to "${method}" within ${timeoutMs} ms` }));
-        };
-        const cancel = timeoutMs === undefined ? () => {} : clock.after(timeoutMs, late);
-        waiting.set(String(id), { resolve, reject, cancel });
-        write({ id, method, params });
-      });
+      const late = () => {
+        const entry = waiting.get(String(id));
+        waiting.delete(String(id));
+        write({ method: "$/cancel_request", params: { requestId: id } });
+        entry?.reject(
+          new RpcFailure({ code: RPC.internal, message: `No answer to "${method}" within ${timeoutMs} ms` }),
+        );
+      };
+      const cancel = timeoutMs === undefined ? () => {} : clock.after(timeoutMs, late);
+      const own = once && key !== undefined ? key : `${key ?? method} #${id}`;
+      const answer = wait({ id, key: own, method }, cancel);
+      write({ id, method, params }, own);
+      return answer;
     },
     notify: (method, params) => write({ method, params }),
     receive(line) {
@@ -120,7 +213,7 @@ export function createRpcPeer(clock: Clock, send: (line: string) => void, events
         return settle(message, line);
       }
       if (id === undefined) return events.notification(method, params);
-      void answer(id, events.request(method, params, id), method);
+      void answer({ id, method, params });
     },
     end(reason) {
       if (ended) return;

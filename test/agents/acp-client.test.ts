@@ -21,7 +21,7 @@ function openClient(events: Partial<AcpEvents> = {}, firstId?: number) {
       withdrawn: (id) => void withdrawn.push(id),
       ...events,
     },
-    firstId,
+    firstId === undefined ? {} : { firstId },
   );
   const sent = (): Message[] => lines.map((line) => JSON.parse(line));
   const say = (message: object): void => client.receive(JSON.stringify({ jsonrpc: "2.0", ...message }));

@@ -1,6 +1,6 @@
 // How does the manager end agents? By one ladder, all in parallel, and whatever was under way ends with them.
 import { describe, expect, test } from "bun:test";
-import { endProcess } from "../../src/agents/ladder.ts";
+import { endProcess } from "../../src/keeper/ladder.ts";
 import { messageOf } from "../../src/protocol/fault.ts";
 import { createMachine } from "../support/fake-world.ts";
 import { createFakeAgents, type FakeAgent, type FakeAgentOptions } from "./fake-agent.ts";
@@ -9,7 +9,10 @@ import { CLAUDE, openManager } from "./manager-world.ts";
 function climb(options: FakeAgentOptions, prepare: (agent: FakeAgent) => void = () => {}) {
   const machine = createMachine();
   const agents = createFakeAgents(options);
-  const started = agents.spawn({ command: "agent", args: [], env: {}, cwd: "/" }, { output() {} });
+  const started = agents.spawn(
+    { agent: "a", run: "r", command: "agent", args: [], env: {}, cwd: "/" },
+    { output() {} },
+  );
   if (started.kind === "missing") throw new Error("It is there");
   prepare(agents.latest);
   machine.wait(endProcess(machine.process().clock, started.process));

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { AgentDefinition } from "../../src/agents/definitions.ts";
-import { endProcess } from "../../src/agents/ladder.ts";
 import { type AgentService, createAgentService } from "../../src/agents/service.ts";
+import { endProcess } from "../../src/keeper/ladder.ts";
 import { findCommand, spawnAgent } from "../../src/platform/agent-child.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { systemFiles } from "../../src/platform/files.ts";
@@ -85,7 +85,7 @@ async function openWith(how: string, clock: Clock = systemClock): Promise<Turn> 
       await until(() => heard.filter(({ type }) => type === "turn-ended").length > before);
     },
     async [Symbol.asyncDispose]() {
-      await service.end();
+      await service.end(false);
       directory[Symbol.dispose]();
     },
   };

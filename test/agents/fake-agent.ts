@@ -1,5 +1,5 @@
 // How does an agent process behave in memory? It speaks the true lines, hears each of ours, and dies when it is told to.
-import type { AgentCommand, AgentExit, AgentProcess, SpawnAgent } from "../../src/platform/world.ts";
+import type { AgentCommand, AgentExit, AgentProcess, SpawnAgent } from "../../src/platform/agent-world.ts";
 
 export interface Message {
   jsonrpc?: string;

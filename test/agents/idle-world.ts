@@ -1,6 +1,7 @@
 // On what do idle tests stand? The real service over agents in memory, on a virtual clock; time passes when a test says so.
 import { BUILT_IN } from "../../src/agents/definitions.ts";
-import { type AgentService, createAgentService, type ServiceClient } from "../../src/agents/service.ts";
+import { type AgentService, createAgentService } from "../../src/agents/service.ts";
+import type { ServiceClient } from "../../src/agents/verbs.ts";
 import type { AgentRequest, AgentSessionInfo, SessionRecord } from "../../src/protocol/agents.ts";
 import { DEFAULT_SETTINGS, type IdleLimits } from "../../src/protocol/settings.ts";
 import { createMachine, type FakeProcess, type LogLine, type Machine } from "../support/fake-world.ts";

@@ -1,5 +1,6 @@
 // On what does a manager stand in a test? Agents in memory, virtual time, and a list of all that was told.
-import { type AgentEvents, AgentManager } from "../../src/agents/agent-manager.ts";
+import { AgentManager } from "../../src/agents/agent-manager.ts";
+import type { AgentEvents } from "../../src/agents/agent-slot.ts";
 import { BUILT_IN } from "../../src/agents/definitions.ts";
 import { createLauncher, type LauncherDeps } from "../../src/agents/launcher.ts";
 import { createEmitter } from "../../src/core/emitter.ts";
@@ -47,6 +48,7 @@ export function openManager(options: FakeAgentOptions = {}, more: Partial<Launch
     update() {},
     permission: async () => ({ outcome: "cancelled" }),
     withdrawn() {},
+    isWritten: () => true,
     ...more,
   });
   const { clock } = world;

@@ -1,10 +1,10 @@
 // How is a real agent process run in a test? With a list of what it said, and an end that leaves nothing behind.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { endProcess } from "../../src/agents/ladder.ts";
+import { endProcess } from "../../src/keeper/ladder.ts";
 import { spawnAgent } from "../../src/platform/agent-child.ts";
+import type { AgentProcess } from "../../src/platform/agent-world.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import type { AgentProcess } from "../../src/platform/world.ts";
 import { createLineSplitter } from "../../src/rpc/lines.ts";
 
 export interface RealAgent extends AsyncDisposable {
@@ -34,7 +34,10 @@ export function runAgent(command: string, args: readonly string[], options: RunO
     tooLong: (bytes) => void dropped.push(bytes),
   });
   const env = { PATH: process.env["PATH"] ?? "", HOME: "/tmp", ...options.env };
-  const started = spawnAgent({ command, args, env, cwd: "/" }, { output: (bytes) => splitter.push(bytes) });
+  const started = spawnAgent(
+    { agent: "a", run: "r", command, args, env, cwd: "/" },
+    { output: (bytes) => splitter.push(bytes) },
+  );
   if (started.kind === "missing") throw new Error(`"${command}" is not there`);
   const agent = started.process;
   return {

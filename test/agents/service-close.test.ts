@@ -124,7 +124,7 @@ describe("the host leaves", () => {
     agents.latest.text(acpId, "too late");
     agents.latest.answer("session/prompt", END_TURN);
     expect(() => viewer.prompt("to the old host", { session: "work" })).toThrow();
-    machine.wait(service.end());
+    machine.wait(service.end(false));
     machine.until(() => next.agents.all[0]?.asked("session/prompt").length === 1);
     const seqs = journal("work").map(({ seq }) => seq);
     expect(seqs).toEqual(seqs.map((_, index) => index + 1));

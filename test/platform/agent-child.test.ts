@@ -8,7 +8,7 @@ const PATH = process.env["PATH"] ?? "";
 describe("an agent's process", () => {
   test("[AM3] a command that is not on its own PATH is missing, whatever ours is", () => {
     const spawn = (command: string, env: Record<string, string>) =>
-      spawnAgent({ command, args: [], env, cwd: "/" }, { output() {} }).kind;
+      spawnAgent({ agent: "a", run: "r", command, args: [], env, cwd: "/" }, { output() {} }).kind;
     expect(spawn("no-such-agent-anywhere", { PATH })).toBe("missing");
     expect(spawn("sh", { PATH: "/nowhere" })).toBe("missing");
     expect(spawn("sh", {})).toBe("missing");

@@ -21,7 +21,7 @@ function openPeer(events: Partial<PeerEvents> = {}, firstId?: number) {
       skipped: (line) => void skipped.push(line),
       ...events,
     },
-    firstId,
+    firstId === undefined ? {} : { firstId },
   );
   return { machine, peer, sent, skipped, told, say: (message: object) => peer.receive(JSON.stringify(message)) };
 }

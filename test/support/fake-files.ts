@@ -43,8 +43,21 @@ export function createFakeFiles(): FakeFiles {
         }
       };
       return {
-        eachLine: (tell) =>
-          each(0, (line, offset) => {
+        get bytes() {
+          return texts.get(path)?.length ?? 0;
+        },
+        lineAfter(offset) {
+          const from = (texts.get(path) ?? "").indexOf("\n", offset) + 1;
+          let found: { line: string; offset: number } | undefined;
+          if (from > 0)
+            each(from, (line, at) => {
+              found = { line, offset: at };
+              return false;
+            });
+          return found;
+        },
+        eachLine: (tell, from = 0) =>
+          each(from, (line, offset) => {
             tell(line, offset);
             return true;
           }),
@@ -57,6 +70,16 @@ export function createFakeFiles(): FakeFiles {
           each(offset, (line, at) => !(enough(line) && at + line.length - offset >= maxBytes)),
         close() {},
       };
+    },
+    eachLine(path, from, tell) {
+      let offset = from;
+      for (const line of (texts.get(path) ?? "").slice(from).split("\n").slice(0, -1)) {
+        tell(line, offset);
+        offset += line.length + 1;
+      }
+    },
+    removeDirectory(path) {
+      for (const each of [...texts.keys()]) if (each.startsWith(`${path}/`)) texts.delete(each);
     },
     list: (path) => [...texts.keys()].filter((each) => dirname(each) === path).map((each) => basename(each)),
   };

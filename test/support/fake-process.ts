@@ -48,6 +48,7 @@ export function createLife(time: VirtualTime, pid: number): ProcessLife {
     now: () => EPOCH_MS + time.now,
     elapsed: () => time.now - startedAt,
     iso: (epochMs) => new Date(epochMs ?? EPOCH_MS + time.now).toISOString(),
+    since: (iso) => Math.max(0, EPOCH_MS + time.now - Date.parse(iso)),
     after,
     sleep: (ms, signal) =>
       new Promise((resolve) => {

@@ -1,11 +1,14 @@
 // How is an agent process ended? One ladder for all: ask, insist, force, and then look for what it left behind.
-import type { AgentProcess, Clock } from "../platform/world.ts";
+import type { AgentProcess } from "../platform/agent-world.ts";
+import type { Clock } from "../platform/world.ts";
 
 const INPUT_CLOSED_MS = 5_000;
 const TERMINATED_MS = 2_000;
 const KILLED_MS = 2_000;
 
-export async function endProcess(clock: Clock, process: AgentProcess): Promise<void> {
+export type Endable = Pick<AgentProcess, "closeInput" | "signalGroup" | "sweep"> & { exited: Promise<unknown> };
+
+export async function endProcess(clock: Clock, process: Endable): Promise<void> {
   let exited = false;
   const over = new AbortController();
   const exit = process.exited.then(() => {

@@ -1,0 +1,40 @@
+// What is the agent doing in a session? When it spoke last, since when its turn runs, which tools it still uses.
+import { OPEN_STATES, type SessionFold } from "../core/session-fold.ts";
+import type { Clock } from "../platform/world.ts";
+
+export interface Activity {
+  readonly times: { turnStartedAt: number; lastOutputAt: number };
+  readonly openToolCalls: number;
+  heard(): void;
+  updated(update: Record<string, unknown>): void;
+  /** Now, or when an earlier host wrote it down. */
+  turnStarted(at?: string): void;
+  /** Nobody waits for its tools any more. */
+  toolsLost(): void;
+}
+
+/** `now` counts waking milliseconds. */
+export function createActivity(fold: Readonly<SessionFold>, clock: Clock, now: () => number): Activity {
+  const waking = (at: string): number => now() - clock.since(at);
+  const toolCalls = new Set(fold.toolCalls);
+  const times = { turnStartedAt: 0, lastOutputAt: fold.lastOutputAt === undefined ? now() : waking(fold.lastOutputAt) };
+  const heard = (): void => {
+    times.lastOutputAt = now();
+  };
+  return {
+    times,
+    get openToolCalls() {
+      return toolCalls.size;
+    },
+    heard,
+    updated({ toolCallId, status }) {
+      if (typeof toolCallId !== "string") return;
+      if (OPEN_STATES.has(status)) toolCalls.add(toolCallId);
+      else if (status !== undefined && status !== null) toolCalls.delete(toolCallId);
+    },
+    turnStarted(at) {
+      times.turnStartedAt = at === undefined ? now() : waking(at);
+    },
+    toolsLost: () => toolCalls.clear(),
+  };
+}

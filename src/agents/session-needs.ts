@@ -1,0 +1,36 @@
+// What is a session made of, and what does it need of others?
+import type { IdleState } from "../core/idle-guards.ts";
+import type { Clock } from "../platform/world.ts";
+import type { Policy } from "../protocol/agents.ts";
+import type { AcpClient } from "./acp-client.ts";
+import type { Journal } from "./journal.ts";
+import type { AgentSession } from "./session.ts";
+
+export interface Prompt {
+  promptId: string;
+  text: string;
+  policy: Policy;
+  /** Who asked, as the others see it. */
+  clientId: string;
+}
+
+export interface SessionOptions {
+  name: string;
+  agent: string;
+  displayName: string;
+  cwd: string;
+}
+
+export interface SessionDeps {
+  clock: Clock;
+  /** Waking milliseconds. */
+  now(): number;
+  journal: Journal;
+  /** The agent with this session open in it. */
+  ready(session: AgentSession): Promise<AcpClient>;
+  changed(session: AgentSession): void;
+}
+
+export interface Work extends Omit<IdleState, "pin"> {
+  turn: "idle" | "running" | "waiting";
+}

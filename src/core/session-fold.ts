@@ -1,0 +1,188 @@
+// What do the records of a session add up to? Folded as they are written, so that the next host need not read them all.
+import type { SessionRecord } from "../protocol/agents.ts";
+import { type IdleFold, noticeIdle } from "./idle-fold.ts";
+
+type Data = Record<string, unknown>;
+
+export interface Source {
+  /** Which life of the agent process. */
+  run: string;
+  offset: number;
+}
+
+export interface OpenPrompt {
+  promptId: string;
+  /** Its record, which has the text. */
+  seq: number;
+  at: string;
+  policy: string;
+  clientId: string;
+}
+
+export interface FoldedPermission {
+  permissionId: string;
+  toolCall: unknown;
+  options: unknown;
+  /** Undefined: nobody has answered yet. */
+  outcome?: Data;
+}
+
+export interface SessionFold {
+  seq: number;
+  at: string;
+  agent: string;
+  cwd: string;
+  acpSessionId?: string;
+  /** Of the record that says how it came to where it is open, or to nowhere. */
+  openSeq: number;
+  /** In which life of the agent it is open. */
+  run?: string;
+  /** What was heard of the agent last. */
+  source?: Source;
+  /** It was loaded, and what comes until the next turn is history. */
+  suppressed: boolean;
+  closed: boolean;
+  /** By id, and behind which record each begins; the newest ones. */
+  prompts: [promptId: string, after: number][];
+  open: OpenPrompt[];
+  started?: { promptId: string; at: string };
+  permissions: FoldedPermission[];
+  toolCalls: string[];
+  modeId?: string;
+  options: [id: string, value: string | boolean][];
+  lastOutputAt?: string;
+  idle: IdleFold;
+}
+
+const KNOWN_PROMPTS = 1_000;
+const KNOWN_PERMISSIONS = 64;
+export const OPEN_STATES: ReadonlySet<unknown> = new Set(["pending", "in_progress"]);
+
+export const createSessionFold = (): SessionFold => ({
+  seq: 0,
+  at: "",
+  agent: "",
+  cwd: "",
+  openSeq: 0,
+  suppressed: false,
+  closed: false,
+  prompts: [],
+  open: [],
+  permissions: [],
+  toolCalls: [],
+  options: [],
+  idle: { pins: [] },
+});
+
+const isData = (value: unknown): value is Data => typeof value === "object" && value !== null;
+
+/** What an update says of a session's mode and options. */
+export function settingsIn(update: Data): { modeId?: string; options?: [string, string | boolean][] } {
+  const { sessionUpdate, currentModeId, modeId = currentModeId, configOptions } = update;
+  if (sessionUpdate === "current_mode_update" && typeof modeId === "string") return { modeId };
+  if (sessionUpdate !== "config_option_update") return {};
+  return { options: optionsIn(configOptions) };
+}
+
+export const optionsIn = (configOptions: unknown): [string, string | boolean][] =>
+  (Array.isArray(configOptions) ? configOptions : []).filter(isData).flatMap(({ id, currentValue }) => {
+    const isValue = typeof currentValue === "string" || typeof currentValue === "boolean";
+    return isValue ? [[String(id), currentValue] as [string, string | boolean]] : [];
+  });
+
+function noticeUpdate(fold: SessionFold, update: Data, at: string): void {
+  fold.lastOutputAt = at;
+  const { toolCallId, status } = update;
+  if (typeof toolCallId === "string") {
+    const others = fold.toolCalls.filter((each) => each !== toolCallId);
+    if (OPEN_STATES.has(status)) fold.toolCalls = [...others, toolCallId];
+    else if (status !== undefined && status !== null) fold.toolCalls = others;
+  }
+  const { modeId, options } = settingsIn(update);
+  if (modeId !== undefined) fold.modeId = modeId;
+  if (options) fold.options = options;
+}
+
+function lostAgent(fold: SessionFold): void {
+  delete fold.run;
+  fold.toolCalls = [];
+  fold.suppressed = false;
+}
+
+function noticePrompt(fold: SessionFold, { seq, at, type, data }: SessionRecord): void {
+  const promptId = String(data["promptId"]);
+  if (type === "prompt") {
+    const { policy, clientId } = data;
+    fold.open.push({ promptId, seq, at, policy: String(policy), clientId: String(clientId) });
+    fold.prompts.push([promptId, seq - 1]);
+    if (fold.prompts.length > KNOWN_PROMPTS) fold.prompts.shift();
+  } else if (type === "turn-started") {
+    fold.started = { promptId, at };
+    fold.suppressed = false;
+  } else {
+    fold.open = fold.open.filter((each) => each.promptId !== promptId);
+    if (fold.started?.promptId === promptId) delete fold.started;
+  }
+}
+
+function noticePermission(fold: SessionFold, type: string, data: Data): void {
+  const permissionId = String(data["permissionId"]);
+  const others = fold.permissions.filter((each) => each.permissionId !== permissionId);
+  const known = fold.permissions.find((each) => each.permissionId === permissionId);
+  const { toolCall, options, by: _, permissionId: _id, ...outcome } = data;
+  const next =
+    type === "permission-requested"
+      ? { permissionId, toolCall, options }
+      : { permissionId, toolCall: null, options: known?.options ?? [], outcome };
+  fold.permissions = [...others, next].slice(-KNOWN_PERMISSIONS);
+}
+
+/** Changes the fold: there is one per session, and this runs for every record. */
+export function noticeRecord(fold: SessionFold, record: SessionRecord): void {
+  const { seq, at, type, data } = record;
+  fold.seq = seq;
+  fold.at = at;
+  const source = record["source"] as Source | undefined;
+  if (source) fold.source = source;
+  switch (type) {
+    case "update":
+      return isData(data["update"]) ? noticeUpdate(fold, data["update"], at) : undefined;
+    case "session-created":
+      fold.agent = String(data["agent"]);
+      fold.cwd = String(data["cwd"]);
+      return;
+    case "session-opened":
+      fold.acpSessionId = String(data["acpSessionId"]);
+      fold.openSeq = seq;
+      if (source) fold.run = source.run;
+      return;
+    case "restoring":
+      fold.suppressed = true;
+      return;
+    case "restored":
+      if (source) fold.run = source.run;
+      return;
+    case "context-lost":
+      fold.openSeq = seq;
+      return lostAgent(fold);
+    case "agent-exited":
+      return lostAgent(fold);
+    case "prompt":
+    case "turn-started":
+    case "withdrawn":
+    case "turn-ended":
+      fold.closed = false;
+      return noticePrompt(fold, record);
+    case "permission-requested":
+    case "permission-resolved":
+      return noticePermission(fold, type, data);
+    case "session-closed":
+      fold.closed = true;
+      lostAgent(fold);
+      fold.idle = { pins: [] };
+      return;
+    default:
+      noticeIdle(fold.idle, record);
+      if (type === "idle-stopped") lostAgent(fold);
+  }
+}

@@ -1,0 +1,201 @@
+// Who stays with an agent whatever happens to hosts? One small process each: its input, its signals, how it ended.
+import type { HeldAgent, LineDoor, LineEvents, LineSocket, ProcessMark } from "../platform/agent-world.ts";
+import type { Clock, Files, Log } from "../platform/world.ts";
+import { type Input, type InputLog, openInputLog } from "./input-log.ts";
+import { endProcess } from "./ladder.ts";
+import type { KeeperSpec, KeeperState, Place } from "./place.ts";
+import { type Exit, type HostLine, KEEPER_VERSION, type KeeperLine, parseLine } from "./wire.ts";
+
+export interface KeeperDeps {
+  clock: Clock;
+  files: Files;
+  log: Log;
+  place: Place;
+  spec: KeeperSpec;
+  /** What an earlier keeper of this agent left; undefined: the agent is to be started. */
+  earlier: KeeperState | undefined;
+  self: ProcessMark;
+  hold(): HeldAgent;
+  listen(path: string, attach: (socket: LineSocket) => LineEvents): LineDoor;
+}
+
+const TICK_MS = 1_000;
+const DISK_RETRY_MS = 250;
+
+/** Resolves when there is nothing left to keep. */
+export async function keep(deps: KeeperDeps): Promise<void> {
+  const { clock, files, log, place, spec, earlier, self } = deps;
+  const { promise: over, resolve: leave } = Promise.withResolvers<void>();
+  let host: LineSocket | undefined;
+  let state: KeeperState = {
+    version: KEEPER_VERSION,
+    agent: null,
+    holder: null,
+    generation: 0,
+    ending: false,
+    exit: null,
+    failed: null,
+    ...earlier,
+    keeper: self,
+  };
+  let lingerMs = spec.lingerMs;
+  let aloneSince = clock.elapsed();
+  let unwritten = false;
+
+  const remember = (change: Partial<KeeperState>): void => {
+    state = { ...state, ...change };
+    try {
+      place.keepState(state);
+      unwritten = false;
+    } catch (thrown) {
+      // A full disk: what we know is told to whoever attaches, and written when there is room.
+      if (!unwritten) log.warn(`The keeper's state is not on disk: ${thrown}`);
+      unwritten = true;
+    }
+  };
+
+  remember({});
+  const inputs = openInputLog(files.journal(place.inputLog));
+  // Of an earlier keeper; what we write ourselves we know.
+  const unsure = earlier ? [...inputs.unsure] : [];
+  let agent: HeldAgent;
+  try {
+    agent = deps.hold();
+  } catch (thrown) {
+    remember({ failed: thrown instanceof Error ? thrown.message : String(thrown), exit: { code: null, signal: null } });
+    return;
+  }
+  remember({ agent: agent.agent, holder: agent.holder });
+  // A line that the earlier keeper wrote half of is closed here.
+  if (earlier) void agent.write("\n");
+
+  const tell = (line: KeeperLine): void => host?.send(JSON.stringify(line));
+  const write = createWriter(deps, inputs, agent, tell);
+
+  void agent.exited.then((exit: Exit) => {
+    remember({ exit });
+    tell({ told: "exited", exit });
+  });
+
+  const attach = (socket: LineSocket, generation: number): void => {
+    if (generation < state.generation) {
+      socket.send(JSON.stringify({ told: "fenced", generation: state.generation } satisfies KeeperLine));
+      return socket.end();
+    }
+    if (host && host !== socket) {
+      tell({ told: "fenced", generation });
+      host.end();
+    }
+    host = socket;
+    if (generation > state.generation) remember({ generation });
+    tell({
+      told: "attached",
+      version: KEEPER_VERSION,
+      pid: self.pid,
+      agentPid: agent.agent.pid,
+      inputEnd: inputs.end,
+      exit: state.exit,
+      unsure,
+    });
+  };
+
+  const asked = (socket: LineSocket, line: HostLine): void => {
+    if (line.verb === "attach") return attach(socket, line.generation);
+    // Only who attached last is heard.
+    if (socket !== host) return;
+    if (line.verb === "input") return write({ key: line.key, line: line.line });
+    if (line.verb === "linger") lingerMs = line.ms;
+    if (line.verb === "leave" && state.exit) leave();
+    if (line.verb !== "signal") return;
+    if (line.signal !== "EOF") return agent.signalGroup(line.signal);
+    remember({ ending: true });
+    agent.closeInput();
+  };
+
+  const door = deps.listen(spec.socket, (socket) => ({
+    line(text) {
+      const line = parseLine<HostLine>(text, "verb");
+      if (line) asked(socket, line);
+    },
+    closed() {
+      if (socket !== host) return;
+      host = undefined;
+      aloneSince = clock.elapsed();
+    },
+  }));
+
+  const end = async (): Promise<void> => {
+    remember({ ending: true });
+    if (!state.exit) await endProcess(clock, agent);
+    // Its directory stays: the next host reads what was said last, and removes it.
+    leave();
+  };
+  const tick = (): void => {
+    cancel = clock.after(TICK_MS, tick);
+    if (unwritten) remember({});
+    try {
+      agent.cutErrors();
+    } catch {
+      // No room, or nothing there.
+    }
+    const isLost = !place.isThere() || !door.isOurs();
+    if (isLost || (!host && clock.elapsed() - aloneSince > lingerMs)) {
+      cancel();
+      void end();
+    }
+  };
+  let cancel = clock.after(TICK_MS, tick);
+  try {
+    await over;
+  } finally {
+    cancel();
+    door.close();
+  }
+}
+
+/** One after the other: recorded, written, marked, acknowledged. */
+function createWriter(
+  { clock }: KeeperDeps,
+  inputs: InputLog,
+  agent: HeldAgent,
+  tell: (line: KeeperLine) => void,
+): (input: Input) => void {
+  const waiting: Input[] = [];
+  let busy = false;
+
+  const mark = async (key: string): Promise<void> => {
+    for (;;) {
+      try {
+        return inputs.mark(key);
+      } catch {
+        // It is written; that this is not on record yet must not look like doubt for longer than the disk is full.
+        await clock.sleep(DISK_RETRY_MS);
+      }
+    }
+  };
+
+  const pump = async (): Promise<void> => {
+    if (busy) return;
+    busy = true;
+    for (let input = waiting.shift(); input; input = waiting.shift()) {
+      const { key, line } = input;
+      if (!inputs.has(key)) {
+        try {
+          inputs.record(input);
+        } catch (thrown) {
+          tell({ told: "refused", key, why: thrown instanceof Error ? thrown.message : String(thrown) });
+          continue;
+        }
+        await agent.write(`${line}\n`);
+        await mark(key);
+      }
+      tell({ told: "taken", key, end: inputs.end });
+    }
+    busy = false;
+  };
+
+  return (input) => {
+    waiting.push(input);
+    void pump();
+  };
+}

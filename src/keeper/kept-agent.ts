@@ -1,0 +1,183 @@
+// How does a host use an agent that a keeper holds? As a process like any other; its keeper may be replaced meanwhile.
+import type {
+  AgentExit,
+  AgentProcess,
+  AgentProcessEvents,
+  LineConnected,
+  LineEvents,
+  LineSocket,
+  ProcessMark,
+  Tail,
+} from "../platform/agent-world.ts";
+import type { Clock, Files, Log } from "../platform/world.ts";
+import { messageOf } from "../protocol/fault.ts";
+import { createKeeperLink } from "./keeper-link.ts";
+import type { KeeperSpec, Place } from "./place.ts";
+
+export interface KeptAgentDeps {
+  clock: Clock;
+  files: Files;
+  log: Log;
+  generation: number;
+  place: Place;
+  spec: KeeperSpec;
+  connect(path: string, attach: (socket: LineSocket) => LineEvents): Promise<LineConnected>;
+  startKeeper(directory: string): void;
+  tail(path: string, from: number, tell: (bytes: Uint8Array) => void): Tail;
+  /** The last bytes of a file, as text. */
+  tailText(path: string): string;
+  isAlive(mark: ProcessMark): boolean;
+  sweep(tag: string): number;
+  killGroup(pid: number, signal: "SIGTERM" | "SIGKILL"): void;
+  punchHole(path: string, bytes: number): Promise<boolean>;
+  /** A newer host has it. */
+  fenced(): void;
+}
+
+const START_MS = 10_000;
+const TRY_MS = 3;
+const STDERR_LINES = 200;
+const GIVE_BACK_BYTES = 64 * 1024 * 1024;
+const UNKNOWN: AgentExit = { code: null, signal: null };
+
+export interface KeptProcess extends AgentProcess {
+  /** Connects to its keeper, or replaces that; resolves when it is ours, or gone. */
+  take(): Promise<void>;
+  /** From now on its output is told. */
+  listen(offset: number, events: AgentProcessEvents): void;
+  readonly isGone: boolean;
+}
+
+export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
+  const { clock, files, log, place, spec, generation } = deps;
+  const exit = Promise.withResolvers<AgentExit>();
+  let tail: Tail | undefined;
+  let events: AgentProcessEvents = { output() {} };
+  let [pid, keeperPid, writes, givenBack] = [0, 0, 0, 0];
+  let gone: AgentExit | undefined;
+  let over = false;
+
+  const ended = (how: AgentExit): void => {
+    gone ??= how;
+    if (!tail) return;
+    // What it said last is told before its end.
+    tail.drain();
+    tail.stop();
+    exit.resolve(gone);
+  };
+
+  const link = createKeeperLink(
+    { clock, generation, socket: spec.socket, connect: deps.connect },
+    {
+      attached(attached) {
+        pid = attached.agentPid;
+        keeperPid = attached.pid;
+        if (attached.unsure.length > 0) events.unsure?.(attached.unsure);
+        if (attached.exit) ended(attached.exit);
+      },
+      exited: (how) => ended(how ?? UNKNOWN),
+      fenced() {
+        over = true;
+        tail?.stop();
+        deps.fenced();
+      },
+      lost: () => void recover(),
+    },
+  );
+
+  const recover = async (): Promise<void> => {
+    if (over || gone) return;
+    log.warn(`The keeper of ${spec.agent} is gone; a new one takes its place`, { keeper: keeperPid });
+    await take().catch((thrown) => log.warn(`No keeper for ${spec.agent}: ${messageOf(thrown)}`));
+  };
+
+  /** A keeper that starts, or the one that is there; undefined when its agent is gone. */
+  const reach = async (): Promise<void> => {
+    const deadline = clock.elapsed() + START_MS;
+    let started = false;
+    while (!over && !gone) {
+      if (await link.open()) return;
+      if (over) return;
+      const state = place.state();
+      if (!place.isThere()) return ended(UNKNOWN);
+      if (state?.failed) {
+        log.warn(`${spec.agent} did not start: ${state.failed}`);
+        return ended(state.exit ?? UNKNOWN);
+      }
+      const keeperLives = state !== undefined && deps.isAlive(state.keeper);
+      if (state?.exit && !keeperLives) return ended(state.exit);
+      if (state?.agent && !keeperLives) {
+        if (!deps.isAlive(state.agent)) return ended(UNKNOWN);
+        if (!started) deps.startKeeper(place.directory);
+        started = true;
+      }
+      if (clock.elapsed() > deadline) {
+        log.warn(`The keeper of ${spec.agent} does not answer`);
+        return ended(UNKNOWN);
+      }
+      await clock.sleep(TRY_MS);
+    }
+  };
+
+  let taking: Promise<void> | undefined;
+  const take = (): Promise<void> => {
+    taking ??= reach().finally(() => {
+      taking = undefined;
+    });
+    return taking;
+  };
+
+  const signal = (name: "EOF" | "SIGTERM" | "SIGKILL"): void => link.send({ verb: "signal", signal: name });
+
+  return {
+    get pid() {
+      return pid;
+    },
+    get isGone() {
+      return gone !== undefined;
+    },
+    take,
+    listen(offset, told) {
+      events = told;
+      tail = deps.tail(place.out, offset, told.output);
+      if (gone) clock.after(0, () => gone && ended(gone));
+    },
+    write: (line, key) => link.write(key ?? `${generation}.${writes++}`, line),
+    closeInput: () => signal("EOF"),
+    signalGroup(name) {
+      signal(name);
+      // Also without a keeper: its group may outlive it.
+      if (gone && pid > 0) deps.killGroup(pid, name);
+    },
+    sweep: () => deps.sweep(spec.tag),
+    exited: exit.promise,
+    stderr: () => deps.tailText(place.err).split("\n").filter(Boolean).slice(-STDERR_LINES),
+    kept: {
+      get keeperPid() {
+        return keeperPid;
+      },
+      get inputEnd() {
+        return link.inputEnd;
+      },
+      checkpoint: (text) => files.replace(place.checkpoint, text),
+      linger: (ms) => link.send({ verb: "linger", ms }),
+      giveBack(offset) {
+        if (offset - givenBack < GIVE_BACK_BYTES) return;
+        givenBack = offset;
+        void deps.punchHole(place.out, offset);
+      },
+      release() {
+        over = true;
+        tail?.stop();
+        link.close();
+      },
+      forget() {
+        over = true;
+        tail?.stop();
+        link.send({ verb: "leave" });
+        link.close();
+        files.removeDirectory(place.directory);
+      },
+    },
+  };
+}

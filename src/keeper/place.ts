@@ -1,0 +1,70 @@
+// Where does a keeper keep what it keeps? One directory per agent process; the directory of directories is the registry.
+import { join } from "node:path";
+import type { HeldCommand, ProcessMark } from "../platform/agent-world.ts";
+import type { Files } from "../platform/world.ts";
+import type { Exit } from "./wire.ts";
+
+/** Written by the host that starts the keeper, never again. */
+export interface KeeperSpec extends HeldCommand {
+  version: number;
+  agent: string;
+  run: string;
+  socket: string;
+  lingerMs: number;
+}
+
+/** Written by keepers, replaced as one. */
+export interface KeeperState {
+  version: number;
+  keeper: ProcessMark;
+  agent: ProcessMark | null;
+  holder: ProcessMark | null;
+  /** The newest host that attached. */
+  generation: number;
+  /** It was told to end: nobody adopts it any more. */
+  ending: boolean;
+  exit: Exit | null;
+  /** Why the agent never began. */
+  failed: string | null;
+}
+
+export interface Place {
+  directory: string;
+  out: string;
+  err: string;
+  inputLog: string;
+  checkpoint: string;
+  /** False: somebody gave it up. */
+  isThere(): boolean;
+  spec(): KeeperSpec | undefined;
+  state(): KeeperState | undefined;
+  keepSpec(spec: KeeperSpec): void;
+  keepState(state: KeeperState): void;
+}
+
+/** The system's limit for the path of a socket, less what it adds itself. */
+export const SOCKET_PATH_BYTES = 103;
+
+export function placeAt(files: Files, directory: string): Place {
+  const at = (name: string): string => join(directory, name);
+  const read = <Kept>(name: string): Kept | undefined => {
+    const text = files.readPrivate(at(name));
+    try {
+      return text === undefined ? undefined : (JSON.parse(text) as Kept);
+    } catch {
+      return undefined;
+    }
+  };
+  return {
+    directory,
+    out: at("out"),
+    err: at("err"),
+    inputLog: at("in.log"),
+    checkpoint: at("checkpoint.json"),
+    isThere: () => files.stats(at("spec.json")) !== undefined,
+    spec: () => read<KeeperSpec>("spec.json"),
+    state: () => read<KeeperState>("state.json"),
+    keepSpec: (spec) => files.replace(at("spec.json"), JSON.stringify(spec)),
+    keepState: (state) => files.replace(at("state.json"), JSON.stringify(state)),
+  };
+}

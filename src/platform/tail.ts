@@ -1,0 +1,76 @@
+// What does somebody else append to a file? Told as it comes: the watch alone misses writes that follow each other closely.
+import { closeSync, openSync, readSync, watch } from "node:fs";
+import type { Tail } from "./agent-world.ts";
+import type { Clock } from "./world.ts";
+
+const CHUNK_BYTES = 256 * 1024;
+const AGAIN_MS = 3;
+const POLL_MS = 100;
+/** Then others get their turn: a flood must not keep the host from its clients. */
+const BURST_BYTES = 4 * 1024 * 1024;
+
+export function tailFile(clock: Clock, path: string, from: number, tell: (bytes: Uint8Array) => void): Tail {
+  const fd = openSync(path, "r");
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  let at = from;
+  let open = true;
+  let again = (): void => {};
+  let poll = (): void => {};
+  let reading = false;
+
+  /** Whether the end was reached. */
+  const read = (maxBytes: number): boolean => {
+    for (let total = 0; total < maxBytes; ) {
+      if (!open) return true;
+      const bytes = readSync(fd, chunk, 0, CHUNK_BYTES, at);
+      if (bytes === 0) return true;
+      at += bytes;
+      total += bytes;
+      tell(chunk.subarray(0, bytes));
+    }
+    return false;
+  };
+
+  const plan = (ms: number): void => {
+    again();
+    again = clock.after(ms, look);
+  };
+  function look(): void {
+    if (!open || reading) return;
+    reading = true;
+    try {
+      if (!read(BURST_BYTES)) plan(0);
+    } finally {
+      reading = false;
+    }
+  }
+  const told = (): void => {
+    look();
+    plan(AGAIN_MS);
+  };
+  function patrol(): void {
+    if (!open) return;
+    look();
+    poll = clock.after(POLL_MS, patrol);
+  }
+  const watcher = watch(path, told);
+  // A watch that breaks leaves the patrol.
+  watcher.on("error", () => watcher.close());
+  poll = clock.after(0, patrol);
+  return {
+    get offset() {
+      return at;
+    },
+    drain() {
+      while (!read(Number.POSITIVE_INFINITY));
+    },
+    stop() {
+      if (!open) return;
+      open = false;
+      again();
+      poll();
+      watcher.close();
+      closeSync(fd);
+    },
+  };
+}
