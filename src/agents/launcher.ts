@@ -176,8 +176,19 @@ export function createLauncher(deps: LauncherDeps): Launcher {
         const shown = (command ?? commands[0])?.command ?? "";
         const status = manager.getStatus(name);
         const pid = manager.pid(name) ?? null;
+        const keeper = manager.processOf(name)?.kept?.keeperPid ?? null;
         const stderr = [...manager.stderr(name)];
-        return { name, displayName, command: shown, found: command !== undefined, install, status, pid, stderr };
+        return {
+          name,
+          displayName,
+          command: shown,
+          found: command !== undefined,
+          install,
+          status,
+          pid,
+          keeper,
+          stderr,
+        };
       }),
   };
 }

@@ -65,7 +65,9 @@ function show({ printer }: Context, found: Found): void {
     printer.line(safe(line));
   }
   printer.line(`  agents         ${found.agents.length}`);
-  for (const agent of found.agents) printer.line(`    ${agent.name}  ${agent.status}  pid ${agent.pid ?? "none"}`);
+  for (const { name, status, pid, keeper } of found.agents) {
+    printer.line(`    ${name}  ${status}  pid ${pid ?? "none"}${keeper ? `  keeper ${keeper}` : ""}`);
+  }
   printer.line(`  agent sessions ${found.agentSessions.length}`);
   for (const info of found.agentSessions) {
     printer.line(

@@ -1,4 +1,5 @@
 // holdfast stop: the host leaves in good order, and whoever stands in line takes over.
+import { join } from "node:path";
 import { z } from "zod";
 import type { BridgeConnection } from "../bridge/connection.ts";
 import { HostUnreachableError } from "../protocol/fault.ts";
@@ -10,35 +11,54 @@ const POLL_MS = 10;
 
 export const stop = holdfastCommand({
   name: "stop",
-  args: z.object({ timeout: timeLimitArg }),
-  examples: [{ line: "holdfast stop", says: "Ends the host; a standby becomes the next one" }],
-  details: "Exit code 0 also when no host runs: there is nothing left to stop.",
-  async run({ port, timeout }, context) {
-    return await within(context, timeout, stopHost(context, port));
+  args: z.object({
+    agents: z.boolean().default(false).describe("End all agents too, also those that work"),
+    timeout: timeLimitArg,
+  }),
+  examples: [
+    { line: "holdfast stop", says: "Ends the host; a standby becomes the next one" },
+    { line: "holdfast stop --agents", says: "Ends everything, turns that run included" },
+  ],
+  details:
+    "Agents that work go on without a host, and the next one adopts them; idle ones end. Exit code 0 also when no host runs: there is nothing left to stop.",
+  async run({ port, timeout, agents }, context) {
+    return await within(context, timeout, stopHost(context, port, agents));
   },
 });
 
-async function stopHost(context: Context, port: number): Promise<number> {
+/** Agents may work on without a host: to end them one is started, which adopts them first. */
+async function startHostFor(context: Context, port: number): Promise<void> {
+  const { world, state } = context;
+  if (world.files.list(join(state.portDirectory(port), "keepers")).length === 0) return;
+  const startHost = () => context.startBackgroundHost(port);
+  await (await context.open({ port, mode: "command", startHost })).disconnect();
+}
+
+async function stopHost(context: Context, port: number, agents: boolean): Promise<number> {
   const { printer } = context;
+  if (agents) await startHostFor(context, port);
   const connection = await context.open({ port, mode: "command" }).catch((thrown) => {
     if (thrown instanceof HostUnreachableError && thrown.data["nobody"]) return undefined;
     throw thrown;
   });
   if (!connection) {
-    printer.json({ stopped: null, next: null, cut: [] });
+    printer.json({ stopped: null, next: null, cut: [], working: [] });
     printer.note(`No host runs on port ${port}`);
     return 0;
   }
   const next = nextHost(connection);
-  const working = printer.progress("Waiting for the host to leave");
-  const cut = (await listAgentSessions(connection)).filter(({ turn }) => turn !== "idle").map(({ name }) => name);
-  const { pid } = await connection.stopHost();
+  const progress = printer.progress("Waiting for the host to leave");
+  const busy = (await listAgentSessions(connection)).filter(({ turn }) => turn !== "idle").map(({ name }) => name);
+  const [cut, working] = agents ? [busy, []] : [[], busy];
+  const { pid } = await connection.stopHost({ agents });
   const nextPid = await next;
-  // It handed on its port; it is gone when its agents are.
+  // It handed on its port; it is gone when its idle agents are.
   while (context.isRunning(pid)) await context.world.clock.sleep(POLL_MS);
-  working.done();
-  printer.json({ stopped: pid, next: nextPid, cut });
+  progress.done();
+  printer.json({ stopped: pid, next: nextPid, cut, working });
   for (const name of cut) printer.note(`Session ${name} was working: how its turn ended is unknown`, "yellow");
+  if (nextPid === null)
+    for (const name of working) printer.note(`Session ${name} works on; holdfast attach ${name} shows it`);
   printer.line(nextPid === null ? `Host ${pid} stopped` : `Host ${pid} stopped; ${nextPid} took over`);
   return 0;
 }

@@ -91,7 +91,7 @@ export function startHeld(clock: Clock, directory: string, { command, args, env,
   try {
     const tagged = { ...env, [AGENT_TAG]: tag };
     const holder = Bun.spawn(["sleep", FOR_EVER_SECONDS], {
-      env: { PATH: env["PATH"] ?? "/usr/bin:/bin", [AGENT_TAG]: tag },
+      env: tagged,
       cwd: "/",
       detached: true,
       stdin: both,

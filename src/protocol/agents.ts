@@ -94,6 +94,8 @@ export const AgentInfo = z.looseObject({
   install: z.string(),
   status: z.string(),
   pid: z.number().nullable(),
+  /** Who holds it while hosts come and go. */
+  keeper: z.number().nullable().optional(),
 });
 export type AgentInfo = z.infer<typeof AgentInfo>;
 
