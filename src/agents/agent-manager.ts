@@ -99,7 +99,9 @@ export class AgentManager {
     this.#over = true;
     for (const slot of this.#slots.values()) {
       slot.cancelWait();
-      slot.newest?.kept?.release();
+      slot.newest?.process.kept?.release();
+      // Nobody waits for its answers any more: whoever adopts it does.
+      slot.newest?.client.end(shuttingDown());
     }
   }
 
@@ -153,7 +155,7 @@ export class AgentManager {
     const display = this.#deps.displayName(name);
     const { process, client } = started;
     slot.stderr = process.stderr;
-    slot.newest = process;
+    slot.newest = started;
     try {
       await Promise.race([client.initialize(), died(process), ...(givenUp ? [givenUp] : [])]);
     } catch (thrown) {

@@ -28,7 +28,7 @@ export interface Slot {
   life: AgentLife;
   current: Started | undefined;
   /** Connected or not yet. */
-  newest: AgentProcess | undefined;
+  newest: Started | undefined;
   starting: Promise<AcpClient> | undefined;
   cancelWait: Cancel;
   ending: Promise<void>;

@@ -31,7 +31,7 @@ const fail = (code: number, message: string): never => {
 const textOf = (prompt: unknown): string =>
   Array.isArray(prompt) ? prompt.map((block) => (block?.type === "text" ? String(block.text) : "")).join("") : "";
 
-export function createDemoAgent(deps: DemoAgentDeps): RpcPeer {
+export function createDemoAgent(deps: DemoAgentDeps): Pick<RpcPeer, "receive" | "end"> {
   const { clock, newId, store, write } = deps;
   const open = new Map<string, Conversation>();
   const turns = new Map<string, AbortController>();
@@ -135,5 +135,11 @@ export function createDemoAgent(deps: DemoAgentDeps): RpcPeer {
       if (method === "session/cancel") turns.get(String((params as Params)["sessionId"]))?.abort();
     },
   });
-  return peer;
+  return {
+    receive: peer.receive,
+    end(reason) {
+      for (const turn of turns.values()) turn.abort();
+      peer.end(reason);
+    },
+  };
 }
