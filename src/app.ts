@@ -6,7 +6,6 @@ import { join, resolve } from "node:path";
 import { openBridge } from "./bridge/bridge.ts";
 import type { BridgeConnection } from "./bridge/connection.ts";
 import { createState } from "./bridge/state.ts";
-import { configFile, readConfig } from "./commands/config-file.ts";
 import type { Context, HoldfastCommand } from "./commands/context.ts";
 import { ownSettings } from "./commands/own-settings.ts";
 import { COMMANDS } from "./commands/table.ts";
@@ -84,14 +83,23 @@ function failed(thrown: unknown, printer: Printer, signal: AbortSignal): number 
 type Basics = Pick<Context, "world" | "env" | "printer" | "room" | "signal">;
 type Arguments = Parameters<HoldfastCommand["run"]>[0];
 
+/** Loaded only by those who may host: a command ends sooner than this is loaded. */
+async function hostParts(world: Context["world"], { state, config }: Context) {
+  const [{ createHosting }, { agentService }] = await Promise.all([
+    import("./bridge/hosting.ts"),
+    import("./agents.ts"),
+  ]);
+  return { hosting: createHosting, service: agentService(world, state, await config()) };
+}
+
 async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics): Promise<number> {
   const { world, env, printer, signal } = basics;
   const state = createState(world, stateDirectory(env));
   const opened: BridgeConnection[] = [];
   const directories: string[] = [];
-  const startBackgroundHost = (port: number) => {
+  const startBackgroundHost = async (port: number) => {
     // A wrong config or environment is said here, where somebody reads it, and not in a log file.
-    ownSettings(context);
+    ownSettings({ env, world, config: await context.config() });
     if (state.settings(port)?.auth === "none") {
       printer.note(`Port ${port} goes on with --auth none, as its last host left it; holdfast stop ends that`, "red");
     }
@@ -110,7 +118,8 @@ async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics
       return made;
     },
     startBackgroundHost,
-    get config() {
+    async config() {
+      const { configFile, readConfig } = await import("./commands/config-file.ts");
       const path = configFile(env);
       config ??= readConfig(path, readText(path));
       return config;
@@ -130,15 +139,8 @@ async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics
         interrupted.reject(new Fault("REFUSED", "This was the host, and a client asked it to stop"));
       const notice = (message: string) => printer.note(message, "yellow");
       const listener = { notice, stopAsked, ...options.listener };
-      // Only who may host needs what a host offers.
-      const service =
-        options.mode === "command"
-          ? undefined
-          : (await import("./agents.ts")).agentService({ ...world, log }, state, context.config);
-      const connection = await openBridge(
-        { ...world, log },
-        { state, signal, ...(service ? { service } : {}), ...options, listener },
-      );
+      const asHost = options.mode === "command" ? {} : await hostParts({ ...world, log }, context);
+      const connection = await openBridge({ ...world, log }, { state, signal, ...asHost, ...options, listener });
       opened.push(connection);
       return connection;
     },

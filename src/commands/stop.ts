@@ -1,5 +1,4 @@
 // holdfast stop: the host leaves in good order, and whoever stands in line takes over.
-import { z } from "zod";
 import type { BridgeConnection } from "../bridge/connection.ts";
 import { HostUnreachableError } from "../protocol/fault.ts";
 import { listAgentSessions } from "./agent-list.ts";
@@ -10,7 +9,7 @@ const POLL_MS = 10;
 
 export const stop = holdfastCommand({
   name: "stop",
-  args: z.object({ timeout: timeLimitArg }),
+  args: { timeout: timeLimitArg },
   examples: [{ line: "holdfast stop", says: "Ends the host; a standby becomes the next one" }],
   details: "Exit code 0 also when no host runs: there is nothing left to stop.",
   async run({ port, timeout }, context) {
