@@ -1,8 +1,5 @@
 // What joins a command to the world? Everything opened here is closed again, however the command ends.
-import { mkdtempSync, rmSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { openBridge } from "./bridge/bridge.ts";
 import type { BridgeConnection } from "./bridge/connection.ts";
 import { createState } from "./bridge/state.ts";
@@ -18,6 +15,7 @@ import { selfCommand, startDetached } from "./platform/self.ts";
 import { createStreamOut } from "./platform/stream-out.ts";
 import { createSystemWorld, type Env, stateDirectory } from "./platform/system.ts";
 import { createTerminal, readStdin } from "./platform/terminal.ts";
+import { makeTemporaryDirectory, readUserFile, removeDirectory, writeUserFile } from "./platform/user-files.ts";
 import type { Config } from "./protocol/config.ts";
 import { Fault } from "./protocol/fault.ts";
 import type { Format } from "./surface/command.ts";
@@ -113,7 +111,7 @@ async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics
     runInTerminal,
     isRunning,
     temporaryDirectory() {
-      const made = mkdtempSync(join(tmpdir(), "holdfast-"));
+      const made = makeTemporaryDirectory("holdfast-");
       directories.push(made);
       return made;
     },
@@ -132,8 +130,8 @@ async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics
       return stdinIsTty && stderrIsTty;
     },
     plainEnv: Object.fromEntries(Object.entries(env).filter((each): each is [string, string] => each[1] !== undefined)),
-    readFile: (path) => readFile(path, "utf8"),
-    writeFile: (path, bytes) => writeFile(path, bytes),
+    readFile: readUserFile,
+    writeFile: writeUserFile,
     async open({ log = world.log, ...options }) {
       const stopAsked = () =>
         interrupted.reject(new Fault("REFUSED", "This was the host, and a client asked it to stop"));
@@ -155,6 +153,6 @@ async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics
   } finally {
     signal.removeEventListener("abort", stop);
     await Promise.all(opened.map((connection) => connection.disconnect()));
-    for (const directory of directories) rmSync(directory, { recursive: true, force: true });
+    for (const directory of directories) removeDirectory(directory);
   }
 }
