@@ -1,12 +1,8 @@
 // What joins a command to the world? Everything opened here is closed again, however the command ends.
-import { mkdtempSync, rmSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { openBridge } from "./bridge/bridge.ts";
 import type { BridgeConnection } from "./bridge/connection.ts";
 import { createState } from "./bridge/state.ts";
-import { configFile, readConfig } from "./commands/config-file.ts";
 import type { Context, HoldfastCommand } from "./commands/context.ts";
 import { ownSettings } from "./commands/own-settings.ts";
 import { COMMANDS } from "./commands/table.ts";
@@ -19,6 +15,7 @@ import { selfCommand, startDetached } from "./platform/self.ts";
 import { createStreamOut } from "./platform/stream-out.ts";
 import { createSystemWorld, type Env, stateDirectory } from "./platform/system.ts";
 import { createTerminal, readStdin } from "./platform/terminal.ts";
+import { makeTemporaryDirectory, readUserFile, removeDirectory, writeUserFile } from "./platform/user-files.ts";
 import type { Config } from "./protocol/config.ts";
 import { Fault } from "./protocol/fault.ts";
 import type { Format } from "./surface/command.ts";
@@ -84,14 +81,23 @@ function failed(thrown: unknown, printer: Printer, signal: AbortSignal): number 
 type Basics = Pick<Context, "world" | "env" | "printer" | "room" | "signal">;
 type Arguments = Parameters<HoldfastCommand["run"]>[0];
 
+/** Loaded only by those who may host: a command ends sooner than this is loaded. */
+async function hostParts(world: Context["world"], { state, config }: Context) {
+  const [{ createHosting }, { agentService }] = await Promise.all([
+    import("./bridge/hosting.ts"),
+    import("./agents.ts"),
+  ]);
+  return { hosting: createHosting, service: agentService(world, state, await config()) };
+}
+
 async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics): Promise<number> {
   const { world, env, printer, signal } = basics;
   const state = createState(world, stateDirectory(env));
   const opened: BridgeConnection[] = [];
   const directories: string[] = [];
-  const startBackgroundHost = (port: number) => {
+  const startBackgroundHost = async (port: number) => {
     // A wrong config or environment is said here, where somebody reads it, and not in a log file.
-    ownSettings(context);
+    ownSettings({ env, world, config: await context.config() });
     if (state.settings(port)?.auth === "none") {
       printer.note(`Port ${port} goes on with --auth none, as its last host left it; holdfast stop ends that`, "red");
     }
@@ -105,12 +111,13 @@ async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics
     runInTerminal,
     isRunning,
     temporaryDirectory() {
-      const made = mkdtempSync(join(tmpdir(), "holdfast-"));
+      const made = makeTemporaryDirectory("holdfast-");
       directories.push(made);
       return made;
     },
     startBackgroundHost,
-    get config() {
+    async config() {
+      const { configFile, readConfig } = await import("./commands/config-file.ts");
       const path = configFile(env);
       config ??= readConfig(path, readText(path));
       return config;
@@ -123,22 +130,15 @@ async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics
       return stdinIsTty && stderrIsTty;
     },
     plainEnv: Object.fromEntries(Object.entries(env).filter((each): each is [string, string] => each[1] !== undefined)),
-    readFile: (path) => readFile(path, "utf8"),
-    writeFile: (path, bytes) => writeFile(path, bytes),
+    readFile: readUserFile,
+    writeFile: writeUserFile,
     async open({ log = world.log, ...options }) {
       const stopAsked = () =>
         interrupted.reject(new Fault("REFUSED", "This was the host, and a client asked it to stop"));
       const notice = (message: string) => printer.note(message, "yellow");
       const listener = { notice, stopAsked, ...options.listener };
-      // Only who may host needs what a host offers.
-      const service =
-        options.mode === "command"
-          ? undefined
-          : (await import("./agents.ts")).agentService({ ...world, log }, state, context.config);
-      const connection = await openBridge(
-        { ...world, log },
-        { state, signal, ...(service ? { service } : {}), ...options, listener },
-      );
+      const asHost = options.mode === "command" ? {} : await hostParts({ ...world, log }, context);
+      const connection = await openBridge({ ...world, log }, { state, signal, ...asHost, ...options, listener });
       opened.push(connection);
       return connection;
     },
@@ -153,6 +153,6 @@ async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics
   } finally {
     signal.removeEventListener("abort", stop);
     await Promise.all(opened.map((connection) => connection.disconnect()));
-    for (const directory of directories) rmSync(directory, { recursive: true, force: true });
+    for (const directory of directories) removeDirectory(directory);
   }
 }

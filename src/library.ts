@@ -1,6 +1,7 @@
 // How does a program of one's own use the bridge? The package's entry: real world inside, host or client without knowing.
 import { openBridge } from "./bridge/bridge.ts";
 import type { BridgeConnection as Connection } from "./bridge/connection.ts";
+import { createHosting } from "./bridge/hosting.ts";
 import { createState } from "./bridge/state.ts";
 import { createNoteLog } from "./platform/log.ts";
 import { createSystemWorld, stateDirectory } from "./platform/system.ts";
@@ -40,6 +41,7 @@ async function connect(options: ConnectOptions = {}): Promise<Connection> {
     port: options.port ?? DEFAULT_PORT,
     mode: options.standing === false ? "command" : "standing",
     state,
+    hosting: createHosting,
     listener: { notice, stopAsked: () => void connection.disconnect() },
   });
   return connection;

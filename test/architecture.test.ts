@@ -16,12 +16,12 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   platform: ["protocol", "node:"],
   rpc: ["protocol", "core", "platform/world"],
   bridge: [...SERVICE, "node:path"],
-  plugin: [...SERVICE, "zod", "node:vm", "node:util", "node:module", "node:console", "node:stream"],
+  plugin: [...SERVICE, "node:vm", "node:util", "node:module", "node:console", "node:stream"],
   keeper: AGENTS,
   agents: [...AGENTS, "keeper/ladder"],
-  surface: ["protocol", "platform/world", "zod", "node:zlib"],
+  surface: ["protocol", "platform/world", "node:zlib"],
   // A command is a straight line from its arguments to a service, so it may know them; they never know it.
-  commands: ["protocol", "core", "surface", "bridge", "plugin", "agents", "rpc", "platform", "zod", "node:path"],
+  commands: ["protocol", "core", "surface", "bridge", "plugin", "agents", "rpc", "platform", "node:path"],
   "app.ts": ["protocol", "platform", "bridge", "commands", "surface", "agents.ts", "node:"],
   "agents.ts": ["agents", "keeper", "core", "bridge", "platform", "protocol", "node:os", "node:path"],
   "keeper.ts": ["keeper", "platform"],
@@ -40,6 +40,21 @@ function importsOf(file: string): string[] {
     if (!specifier.startsWith(".")) return specifier;
     return relative(SRC, join(SRC, dirname(file), specifier)).replace(/^\.\.\//, "");
   });
+}
+
+/** Each takes 0.3 to 6 ms to load, the schemas 20. */
+const HEAVY = ["zod", "node:crypto", "node:fs/promises", "node:os", "node:tty"];
+
+/** What is loaded with a file: types and `await import(…)` are not. */
+function loadedWith(file: string, seen = new Map<string, string>(), from = ""): Map<string, string> {
+  if (seen.has(file)) return seen;
+  seen.set(file, from);
+  if (!file.endsWith(".ts")) return seen;
+  for (const { kind, path } of new Bun.Transpiler({ loader: "ts" }).scanImports(read(file))) {
+    if (kind !== "import-statement") continue;
+    loadedWith(path.startsWith(".") ? relative(SRC, join(SRC, dirname(file), path)) : path, seen, file);
+  }
+  return seen;
 }
 
 const allows = (arrow: string, imported: string): boolean =>
@@ -64,6 +79,18 @@ describe("the house", () => {
     const banned = /\bawait\b|\bDate\b|Math\.random|\bsetTimeout\b|\bprocess\b|\bBun\b/;
     const code = (file: string) => read(file).replaceAll(/\/\/.*|\/\*[\s\S]*?\*\//g, "");
     expect(sources.filter((file) => roomOf(file) === "core" && banned.test(code(file)))).toEqual([]);
+  });
+
+  test("[CM7] a command that comes and goes loads no zod, and no heavy module of node", () => {
+    // Loaded by whoever hosts or starts a host.
+    const later = "commands/config-file.ts";
+    const commands = sources.filter((file) => roomOf(file) === "commands" && file !== later);
+    const heavy = ["main.ts", "app.ts", ...commands].flatMap((file) => {
+      const loaded = loadedWith(file);
+      return HEAVY.filter((name) => loaded.has(name)).map((name) => `${file}: ${loaded.get(name)} → ${name}`);
+    });
+    expect(heavy).toEqual([]);
+    expect(loadedWith("bridge/hosting.ts").has("zod")).toBe(true);
   });
 
   test("[SD1] process.exit is called in two places only, both in main.ts", () => {

@@ -7,8 +7,15 @@ import { Fault, HostUnreachableError, messageOf } from "../protocol/fault.ts";
 import type { HostService, ServiceNeeds } from "./ask-service.ts";
 import type { Client } from "./client-link.ts";
 import { type BridgeConnection, openConnection, type Reacher } from "./connection.ts";
-import { HandOffManager, type HandOffState, type LineOutcome, runTakeover, type TakeoverEnd } from "./hand-off.ts";
-import { createHosting } from "./hosting.ts";
+import {
+  type BindOutcome,
+  HandOffManager,
+  type HandOffState,
+  type LineOutcome,
+  runTakeover,
+  type TakeoverEnd,
+} from "./hand-off.ts";
+import type { createHosting } from "./hosting.ts";
 import { type HostLink, type JoinOutcome, join } from "./join.ts";
 import { describeHolder, hopeless, reachHost } from "./reach.ts";
 import type { State } from "./state.ts";
@@ -42,8 +49,10 @@ export interface BridgeOptions {
   background?: boolean;
   logFile?: string | null;
   /** A command's way to start a background host; undefined with --no-start. */
-  startHost?: (() => void) | undefined;
+  startHost?: (() => void | Promise<void>) | undefined;
   listener?: BridgeListener;
+  /** What makes a host of this process. A command has none, and need not load it. */
+  hosting?: typeof createHosting;
   /** What else this process offers as host; made when it becomes one. */
   service?: (port: number, needs: ServiceNeeds) => EndingService;
   signal?: AbortSignal;
@@ -70,7 +79,11 @@ function createReacher(world: World, options: BridgeOptions): Reacher {
     else log.warn(message);
   };
   const silence = () => `Port ${port} is held by ${describeHolder(world, port)}, which does not answer`;
-  const hosting = createHosting(world, options, notice);
+  const hosting = options.hosting?.(world, options, notice);
+  const bind = (how: { failover: boolean; successor: boolean }): BindOutcome => {
+    if (!hosting) throw new Error("This process cannot host");
+    return hosting.attempt(port, how);
+  };
 
   const closed = (why: { hung: boolean }): void => {
     // Said first: a command that waited for an answer ends with the loss.
@@ -102,13 +115,13 @@ function createReacher(world: World, options: BridgeOptions): Reacher {
     world,
     port,
     signal,
-    bind: () => hosting.attempt(port, { failover: true, successor: true }),
+    bind: () => bind({ failover: true, successor: true }),
     join: joinInLine,
     changed: (changed) => listener.handOff?.(changed),
   });
 
   const hostLink = (): HostLink => {
-    const { host } = hosting;
+    const host = hosting?.host;
     if (!host) throw new Error("There is no host in this process");
     const local = host.attachLocal((message) => receive(message));
     const send = (message: ClientMessage) => {
@@ -139,7 +152,7 @@ function createReacher(world: World, options: BridgeOptions): Reacher {
   const start = async (): Promise<HostLink> => {
     const successor = mode === "standing" || options.background === true;
     const end = await runTakeover(takeoverAtStart(), {
-      bind: () => hosting.attempt(port, { failover: false, successor }),
+      bind: () => bind({ failover: false, successor }),
       async join() {
         const outcome = await joinInLine();
         // At a start a stranger on the port is final; in line it may leave again.
@@ -194,7 +207,7 @@ function createReacher(world: World, options: BridgeOptions): Reacher {
     succession: (rank) => handOff.onSuccession(rank),
     async leave() {
       over.abort();
-      await hosting.leave();
+      await hosting?.leave();
     },
   };
 }

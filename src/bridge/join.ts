@@ -1,8 +1,8 @@
 // Is there a host of ours on this port? Nothing but a nonce is sent until it has proven itself.
 import type { Socket, SocketEvents, World } from "../platform/world.ts";
-import { type ClientHello, type ClientMessage, HostHello, HostMessage } from "../protocol/client.ts";
+import type { ClientHello, ClientMessage, HostMessage } from "../protocol/client.ts";
 import { Fault } from "../protocol/fault.ts";
-import { Health } from "../protocol/health.ts";
+import { isHealth, isHostHello, isHostMessage } from "../protocol/host-frames.ts";
 import { DEFAULT_SETTINGS } from "../protocol/settings.ts";
 import { OLDEST_PROTOCOL_VERSION, PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";
 import { parseFrame } from "../rpc/frame.ts";
@@ -85,7 +85,8 @@ async function whyDenied(
 
 function hostUptimeOf(body: string): number {
   try {
-    return Health.parse(JSON.parse(body)).hostUptime;
+    const health: unknown = JSON.parse(body);
+    return isHealth(health) ? health.hostUptime : Number.POSITIVE_INFINITY;
   } catch {
     return Number.POSITIVE_INFINITY;
   }
@@ -119,10 +120,10 @@ function greet(
   };
 
   const enter = (text: string): void => {
-    const hello = HostHello.safeParse(parseFrame(text));
-    const proof = hello.success ? prover.check(hello.data) : undefined;
-    if (!hello.success || proof === undefined) return refuse({ kind: "foreign", why: NO_PROOF });
-    const { protocolVersion, version, pid } = hello.data;
+    const hello: unknown = parseFrame(text);
+    const proof = isHostHello(hello) ? prover.check(hello) : undefined;
+    if (!isHostHello(hello) || proof === undefined) return refuse({ kind: "foreign", why: NO_PROOF });
+    const { protocolVersion, version, pid } = hello;
     if (protocolVersion < OLDEST_PROTOCOL_VERSION) {
       const why = `the host is holdfast ${version} with protocol ${protocolVersion}, this is ${VERSION} with ${PROTOCOL_VERSION}; run: holdfast stop`;
       return refuse({ kind: "skew", why });
@@ -162,8 +163,8 @@ function greet(
       watch?.heard();
       if (left) return;
       if (!joined) return enter(text);
-      const message = HostMessage.safeParse(parseFrame(text));
-      if (message.success) events.message(message.data);
+      const message: unknown = parseFrame(text);
+      if (isHostMessage(message)) events.message(message);
     },
     pong: () => watch?.heard(),
     closed: () => lost(false),

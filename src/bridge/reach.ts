@@ -10,7 +10,7 @@ export interface ReachDeps {
   signal: AbortSignal;
   join(): Promise<JoinOutcome>;
   /** Undefined: fail instead of starting one. */
-  startHost: (() => void) | undefined;
+  startHost: (() => void | Promise<void>) | undefined;
   /** After a loss somebody in line may be taking over: look a little longer before starting a host. */
   afterLoss: boolean;
 }
@@ -58,7 +58,7 @@ export async function reachHost(deps: ReachDeps): Promise<HostLink> {
     const patient = deps.afterLoss && attempt < QUICK_LADDER_MS.length;
     if (outcome.kind === "refused" && startedAt === undefined && !patient) {
       if (!deps.startHost) throw unreachable("none is running; start one with: holdfast serve", true);
-      deps.startHost();
+      await deps.startHost();
       startedAt = clock.elapsed();
     }
     if (clock.elapsed() - (startedAt ?? since) > BACKGROUND_MS) {

@@ -1,6 +1,7 @@
 // Whose answer is this? Each relayed request has a host-unique id; the answer goes back under the caller's own.
 
 import type { Cancel, World } from "../platform/world.ts";
+import { payloadSchemaOf } from "../protocol/action-payloads.ts";
 import { actionFor, ONE_WAY } from "../protocol/actions.ts";
 import type { HostEnvelope, Result } from "../protocol/client.ts";
 import type { FaultCode } from "../protocol/fault.ts";
@@ -85,7 +86,7 @@ export function createRelay({ clock, newId }: Pick<World, "clock" | "newId">, re
       const refuse = (code: FaultCode, message: string) =>
         answer(errorResult(sessionId, code, message, action.requestId));
       const known = actionFor(action.type);
-      const payload = known.payload.safeParse(action.payload);
+      const payload = payloadSchemaOf(action.type).safeParse(action.payload);
       if (!payload.success) {
         const issue = payload.error.issues[0];
         return refuse("INVALID_PAYLOAD", `"${action.type}" has a bad "${issue?.path.join(".")}": ${issue?.message}`);

@@ -9,7 +9,9 @@ import {
   isFaultCode,
   SessionDisconnectedError,
 } from "../protocol/fault.ts";
-import { LogEntry } from "../protocol/plugin.ts";
+import { listOf } from "../protocol/guards.ts";
+import type { LogEntry } from "../protocol/plugin.ts";
+import { isLogEntry } from "../protocol/plugin-frames.ts";
 import { createQueue } from "./queue.ts";
 
 export interface AskOptions {
@@ -98,10 +100,10 @@ export function createSession(first: SessionInfo, ask: Ask, listenerThrew: (thro
     },
     async exec(script, options) {
       const { payload } = await perform("execute", { script }, options);
-      const output = LogEntry.array().safeParse(payload["output"]);
+      const { output } = payload;
       return {
         success: payload["success"] === true,
-        output: output.success ? output.data : [],
+        output: listOf(isLogEntry)(output) ? output : [],
         ...(typeof payload["error"] === "string" ? { error: payload["error"] } : {}),
         ...(typeof payload["code"] === "string" ? { code: payload["code"] } : {}),
         ...("value" in payload ? { value: payload["value"] } : {}),
@@ -117,8 +119,8 @@ export function createSession(first: SessionInfo, ask: Ask, listenerThrew: (thro
       const queue = createQueue<LogEntry>();
       const stopGone = session.onGone(queue.fail);
       const stopPush = session.onPush((message) => {
-        const entry = LogEntry.safeParse(message.payload["entry"]);
-        if (message.type === "logPush" && entry.success) queue.push(entry.data);
+        const { entry } = message.payload;
+        if (message.type === "logPush" && isLogEntry(entry)) queue.push(entry);
       });
       try {
         await session.subscribe(["logPush"]);

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { World } from "../platform/world.ts";
 import { Fault } from "../protocol/fault.ts";
-import { Settings } from "../protocol/settings.ts";
+import { type Settings, settingsFrom } from "../protocol/settings.ts";
 
 export interface State {
   readonly directory: string;
@@ -62,7 +62,7 @@ export function createState(
       const text = files.readPrivate(file(port));
       if (text === undefined) return undefined;
       try {
-        return Settings.parse(JSON.parse(text));
+        return settingsFrom(JSON.parse(text));
       } catch (thrown) {
         log.warn(`The settings in "${file(port)}" cannot be read; going on with our own`, { why: String(thrown) });
         return undefined;

@@ -3,6 +3,8 @@ import type { BridgeConnection } from "../bridge/connection.ts";
 import { createQueue } from "../bridge/queue.ts";
 import type { AgentRequest, SessionRecord } from "../protocol/agents.ts";
 import { Fault, type FaultCode, isFaultCode, SessionDisconnectedError } from "../protocol/fault.ts";
+import { SESSION_NAME } from "../protocol/vocabulary.ts";
+import { text } from "../surface/argument.ts";
 import type { Context } from "./context.ts";
 import { noStartArg, openAsCommand } from "./plugin-session.ts";
 import { timeLimitArg, within } from "./time-limit.ts";
@@ -96,6 +98,8 @@ export function mustBeDone({ stopReason, code, message }: Record<string, unknown
   const [known, text] = ENDS[String(stopReason)] ?? ["AGENT_FAILED", `The turn ended with "${stopReason}"`];
   throw new Fault(known, text, { stopReason });
 }
+
+export const sessionNameArg = text("The session, as holdfast sessions lists it", SESSION_NAME);
 
 /** Arguments of those commands, besides what they ask for. */
 export const onceArgs = { noStart: noStartArg, timeout: timeLimitArg };

@@ -1,12 +1,11 @@
 // holdfast agents: which agents are known, found and running.
-import { z } from "zod";
 import { listAgents } from "./agent-list.ts";
 import { holdfastCommand } from "./context.ts";
 import { noStartArg, openAsCommand } from "./plugin-session.ts";
 
 export const agents = holdfastCommand({
   name: "agents",
-  args: z.object({ noStart: noStartArg }),
+  args: { noStart: noStartArg },
   examples: [{ line: "holdfast agents", says: "Each known agent, and how to install those that are missing" }],
   async run(args, context) {
     const { printer } = context;

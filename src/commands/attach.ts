@@ -1,17 +1,16 @@
 // holdfast attach: follow a session, from the beginning or from any event on.
-import { z } from "zod";
-import { SessionName } from "../protocol/agents.ts";
-import { followSession } from "./agent-session.ts";
+import { whole } from "../surface/argument.ts";
+import { followSession, sessionNameArg } from "./agent-session.ts";
 import { holdfastCommand } from "./context.ts";
 import { createPermissionDialog } from "./permission-dialog.ts";
 import { createSessionView } from "./show-session.ts";
 
 export const attach = holdfastCommand({
   name: "attach",
-  args: z.object({
-    session: SessionName.describe("The session, as holdfast sessions lists it"),
-    after: z.number().int().min(0).default(0).describe("Begin behind this event"),
-  }),
+  args: {
+    session: sessionNameArg,
+    after: whole("Begin behind this event", { min: 0, default: 0 }),
+  },
   positionals: ["session"],
   examples: [
     { line: "holdfast attach work", says: "Everything so far, then live until Ctrl-C; answer its questions here" },

@@ -1,5 +1,4 @@
 // The host that a command starts for itself and others: nobody watches it, and it ends when nobody needs it.
-import { z } from "zod";
 import { createFileLog } from "../platform/log.ts";
 import { Fault } from "../protocol/fault.ts";
 import { holdfastCommand } from "./context.ts";
@@ -8,7 +7,7 @@ import { ownSettings } from "./own-settings.ts";
 
 export const backgroundHost = holdfastCommand({
   name: "background-host",
-  args: z.object({}),
+  args: {},
   examples: [{ line: "holdfast background-host", says: "What exec, sessions and others start when no host runs" }],
   endsItself: true,
   stands: () => true,
@@ -16,7 +15,7 @@ export const backgroundHost = holdfastCommand({
     const logFile = context.state.logFile(port);
     const log = createFileLog(context.world.clock, logFile);
     try {
-      const own = ownSettings(context);
+      const own = ownSettings({ ...context, config: await context.config() });
       const listener = { notice: (message: string) => log.warn(message) };
       return await stayUntilTold(
         context,

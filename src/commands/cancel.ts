@@ -1,15 +1,13 @@
 // holdfast cancel: end the turn that runs in a session.
-import { z } from "zod";
-import { SessionName } from "../protocol/agents.ts";
-import { askOnce, onceArgs } from "./agent-session.ts";
+import { askOnce, onceArgs, sessionNameArg } from "./agent-session.ts";
 import { holdfastCommand } from "./context.ts";
 
 export const cancel = holdfastCommand({
   name: "cancel",
-  args: z.object({
-    session: SessionName.describe("The session, as holdfast sessions lists it"),
+  args: {
+    session: sessionNameArg,
     ...onceArgs,
-  }),
+  },
   positionals: ["session"],
   examples: [{ line: "holdfast cancel work", says: "The turn ends; the session stays" }],
   async run(args, context) {

@@ -1,15 +1,13 @@
 // holdfast close: end a session; its journal stays, and its name finds it again.
-import { z } from "zod";
-import { SessionName } from "../protocol/agents.ts";
-import { askOnce, onceArgs } from "./agent-session.ts";
+import { askOnce, onceArgs, sessionNameArg } from "./agent-session.ts";
 import { holdfastCommand } from "./context.ts";
 
 export const close = holdfastCommand({
   name: "close",
-  args: z.object({
-    session: SessionName.describe("The session, as holdfast sessions lists it"),
+  args: {
+    session: sessionNameArg,
     ...onceArgs,
-  }),
+  },
   positionals: ["session"],
   examples: [
     { line: "holdfast close work", says: "Its turn is cancelled, and the agent forgets it until you come back" },

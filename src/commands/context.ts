@@ -21,7 +21,7 @@ export interface Context {
   state: State;
   /** Opened here, closed when the command ends, however it ends. */
   open(options: OpenOptions): Promise<BridgeConnection>;
-  startBackgroundHost(port: number): void;
+  startBackgroundHost(port: number): Promise<void>;
   /** Against the directory we were called in. */
   absolute(path: string): string;
   readStdin(): Promise<string>;
@@ -33,7 +33,7 @@ export interface Context {
   readFile(path: string): Promise<string>;
   writeFile(path: string, bytes: Uint8Array): Promise<void>;
   /** Read and checked when first asked for. */
-  readonly config: Config;
+  config(): Promise<Config>;
   /** Starts this same program with other words. */
   startSelf(words: readonly string[], options: ChildOptions): Child;
   isRunning(pid: number): boolean;

@@ -1,5 +1,4 @@
 // The embedded agent, as a process of its own: a real ACP agent on stdio.
-import { z } from "zod";
 import { createDemoAgent } from "../agents/demo-agent/agent.ts";
 import { createConversationStore } from "../agents/demo-agent/store.ts";
 import { createLineOut, readInput, startShell } from "../platform/stdio.ts";
@@ -8,7 +7,7 @@ import { holdfastCommand } from "./context.ts";
 
 export const demoAgent = holdfastCommand({
   name: "demo-agent",
-  args: z.object({}),
+  args: {},
   examples: [{ line: "holdfast demo-agent", says: "What holdfast prompt demo talks to" }],
   endsItself: true,
   async run(_, { signal, state, world }) {

@@ -1,5 +1,4 @@
 // holdfast demo: kills the host in the middle of work, and shows who took over and what became of the requests.
-import { z } from "zod";
 import { createState } from "../bridge/state.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { type Actor, type Stage, setStage } from "./demo/stage.ts";
@@ -17,7 +16,7 @@ interface Takeover {
 
 export const demo = holdfastCommand({
   name: "demo",
-  args: z.object({}),
+  args: {},
   examples: [
     { line: "holdfast demo", says: "A host, two standbys, a plugin and traffic; two hosts are ended under it" },
   ],

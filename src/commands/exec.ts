@@ -1,17 +1,18 @@
 // holdfast exec: run code in a plugin. Never repeated by itself: whoever loses the connection does not know what ran.
-import { z } from "zod";
+
 import { Fault, SessionDisconnectedError } from "../protocol/fault.ts";
 import type { LogEntry } from "../protocol/plugin.ts";
+import { text } from "../surface/argument.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { type SessionArgs, sessionArgs, timeoutArg, useSession } from "./plugin-session.ts";
 
 export const exec = holdfastCommand({
   name: "exec",
-  args: z.object({
-    code: z.string().describe("The code; - reads it from stdin"),
+  args: {
+    code: text("The code; - reads it from stdin"),
     ...sessionArgs,
     timeout: timeoutArg("execute"),
-  }),
+  },
   positionals: ["code"],
   short: { s: "session" },
   examples: [

@@ -1,6 +1,7 @@
 // holdfast help: one command, or a topic.
-import { z } from "zod";
+
 import { Fault } from "../protocol/fault.ts";
+import { text } from "../surface/argument.ts";
 import { exitCodesHelp } from "../surface/exit-codes.ts";
 import { helpFor } from "../surface/help.ts";
 import { overview } from "../surface/overview.ts";
@@ -23,7 +24,7 @@ async function textFor(topic: string | undefined): Promise<string> {
 
 export const help = holdfastCommand({
   name: "help",
-  args: z.object({ topic: z.string().optional().describe("A command, or exit-codes") }),
+  args: { topic: text("A command, or exit-codes", { optional: true }) },
   positionals: ["topic"],
   examples: [
     { line: "holdfast help exec", says: "How exec is used" },

@@ -1,18 +1,16 @@
 // holdfast keep: a session is not stopped although nobody watches it.
-import { z } from "zod";
-import { SessionName } from "../protocol/agents.ts";
-import { duration } from "../surface/command.ts";
-import { askOnce, onceArgs } from "./agent-session.ts";
+import { duration, toggle } from "../surface/argument.ts";
+import { askOnce, onceArgs, sessionNameArg } from "./agent-session.ts";
 import { holdfastCommand } from "./context.ts";
 
 export const keep = holdfastCommand({
   name: "keep",
-  args: z.object({
-    session: SessionName.describe("The session, as holdfast sessions lists it"),
-    for: duration().optional().describe("For how long (default: until it is closed)"),
-    off: z.boolean().default(false).describe("Take the pin away again"),
+  args: {
+    session: sessionNameArg,
+    for: duration("For how long (default: until it is closed)", { optional: true }),
+    off: toggle("Take the pin away again"),
     ...onceArgs,
-  }),
+  },
   positionals: ["session"],
   examples: [
     { line: "holdfast keep work --for 2h", says: "Not stopped for idleness within two hours" },

@@ -1,20 +1,20 @@
 // holdfast login: log in to an agent, by the way it offers.
-import { z } from "zod";
-import { LoginAnswer } from "../protocol/agents.ts";
+import { isLoginAnswer } from "../protocol/agent-answers.ts";
 import { Fault } from "../protocol/fault.ts";
-import { duration } from "../surface/command.ts";
+import { duration, text } from "../surface/argument.ts";
+import { understood } from "./agent-list.ts";
 import { askOnce } from "./agent-session.ts";
 import { holdfastCommand } from "./context.ts";
 import { noStartArg } from "./plugin-session.ts";
 
 export const login = holdfastCommand({
   name: "login",
-  args: z.object({
-    agent: z.string().describe("The agent, as holdfast agents lists it"),
-    method: z.string().optional().describe("One of the ways it offers (default: its first)"),
+  args: {
+    agent: text("The agent, as holdfast agents lists it"),
+    method: text("One of the ways it offers (default: its first)", { optional: true }),
     noStart: noStartArg,
-    timeout: duration().prefault("5m").describe("How long the whole command may take"),
-  }),
+    timeout: duration("How long the whole command may take", { default: "5m" }),
+  },
   positionals: ["agent"],
   examples: [{ line: "holdfast login demo", says: "The embedded agent needs none, and says so" }],
   details: "Exit code 7 when the login fails.",
@@ -28,7 +28,7 @@ export const login = holdfastCommand({
       env: context.plainEnv,
       ...(method === undefined ? {} : { method }),
     };
-    const answer = LoginAnswer.parse(await askOnce(context, args, request).finally(waiting.done));
+    const answer = understood(isLoginAnswer, await askOnce(context, args, request).finally(waiting.done));
     if (answer.kind === "terminal") {
       const { command = "", args, env, method: id } = answer;
       const code = await context.runInTerminal([command, ...args], env);

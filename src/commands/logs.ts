@@ -1,10 +1,14 @@
 // holdfast logs: a plugin's log. Following goes on across hosts: the gap is marked, and filled from the plugin's buffer.
-import { z } from "zod";
+
 import type { BridgeSession } from "../bridge/session.ts";
 import { createLogTail, type LogTail } from "../core/log-gap.ts";
 import type { Wanted } from "../core/resolve.ts";
 import { SessionDisconnectedError } from "../protocol/fault.ts";
-import { LogEntry, LogLevel } from "../protocol/plugin.ts";
+import { listOf } from "../protocol/guards.ts";
+import type { LogEntry, LogLevel } from "../protocol/plugin.ts";
+import { isLogEntry } from "../protocol/plugin-frames.ts";
+import { LOG_LEVELS } from "../protocol/vocabulary.ts";
+import { list, toggle, whole } from "../surface/argument.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { askAgain, type SessionArgs, sessionArgs, timeoutArg } from "./plugin-session.ts";
 
@@ -12,13 +16,13 @@ const WHOLE_BUFFER = 1_000_000;
 
 export const logs = holdfastCommand({
   name: "logs",
-  args: z.object({
-    follow: z.boolean().default(false).describe("Go on with what is logged from now on, whoever hosts"),
-    count: z.number().int().min(0).default(50).describe("How many of the last entries to show"),
-    level: z.array(LogLevel).default([]).describe("Only these levels"),
+  args: {
+    follow: toggle("Go on with what is logged from now on, whoever hosts"),
+    count: whole("How many of the last entries to show", { min: 0, default: 50 }),
+    level: list("Only these levels", LOG_LEVELS),
     ...sessionArgs,
     timeout: timeoutArg("queryLogs"),
-  }),
+  },
   short: { s: "session", f: "follow", n: "count" },
   examples: [
     { line: "holdfast logs", says: "The last 50 entries" },
@@ -43,8 +47,8 @@ interface FollowArgs extends SessionArgs {
 }
 
 const entriesOf = (payload: Record<string, unknown>): LogEntry[] => {
-  const entries = LogEntry.array().safeParse(payload["entries"]);
-  return entries.success ? entries.data : [];
+  const { entries } = payload;
+  return listOf(isLogEntry)(entries) ? entries : [];
 };
 
 function show({ printer, world }: Context, entry: LogEntry): void {
@@ -92,10 +96,10 @@ async function followOne(
   let early: LogEntry[] | undefined = [];
   const gone = Promise.withResolvers<never>();
   const stop = session.onPush(({ type, payload }) => {
-    const entry = LogEntry.safeParse(payload["entry"]);
-    if (type !== "logPush" || !entry.success) return;
-    if (early) early.push(entry.data);
-    else tell(entry.data);
+    const { entry } = payload;
+    if (type !== "logPush" || !isLogEntry(entry)) return;
+    if (early) early.push(entry);
+    else tell(entry);
   });
   session.onGone((error) => gone.reject(error));
   gone.promise.catch(() => undefined);

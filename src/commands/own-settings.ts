@@ -2,7 +2,7 @@
 import type { OwnSettings } from "../core/reign.ts";
 import type { Config } from "../protocol/config.ts";
 import { Fault } from "../protocol/fault.ts";
-import { type Auth, IdleLimits } from "../protocol/settings.ts";
+import { type Auth, DEFAULT_SETTINGS, type IdleLimits } from "../protocol/settings.ts";
 import type { Env } from "../surface/flags.ts";
 import type { Context } from "./context.ts";
 
@@ -22,7 +22,7 @@ function idleFrom(env: Env, config: Config): IdleLimits | undefined {
     }
     return [[key, Number(value)]];
   });
-  return said.length > 0 ? IdleLimits.parse(Object.fromEntries(said)) : undefined;
+  return said.length > 0 ? { ...DEFAULT_SETTINGS.idle, ...Object.fromEntries(said) } : undefined;
 }
 
 interface Flags {
@@ -32,7 +32,7 @@ interface Flags {
 
 const TOKEN_BYTES = 8;
 
-type Said = Pick<Context, "env" | "world" | "config">;
+type Said = Pick<Context, "env" | "world"> & { config: Config };
 
 export function ownSettings({ env, world, config }: Said, flags: Flags = {}): OwnSettings {
   const idle = idleFrom(env, config);

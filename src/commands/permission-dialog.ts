@@ -1,8 +1,10 @@
 // Who answers when an agent asks? The person at this terminal, unless another client was faster.
 import type { BridgeConnection } from "../bridge/connection.ts";
-import { PermissionOption } from "../protocol/acp.ts";
+import type { PermissionOption } from "../protocol/acp.ts";
+import { isPermissionOption } from "../protocol/agent-answers.ts";
 import type { SessionRecord } from "../protocol/agents.ts";
 import { Fault, messageOf } from "../protocol/fault.ts";
+import { listOf } from "../protocol/guards.ts";
 import { askUntilAnswered } from "./agent-session.ts";
 import type { Context } from "./context.ts";
 
@@ -68,14 +70,14 @@ export function createPermissionDialog(
         open.get(permissionId)?.abort();
       }
       if (type !== "permission-requested" || data["policy"] !== "ask") return;
-      const options = PermissionOption.array().safeParse(data["options"]);
+      const { options } = data;
       const { title } = (data["toolCall"] ?? {}) as { title?: unknown };
-      if (!options.success) return;
+      if (!listOf(isPermissionOption)(options)) return;
       open.set(permissionId, new AbortController());
       // A turn later: what was answered long ago is answered in the same piece of the journal.
       last = last
         .then(() => world.clock.sleep(0))
-        .then(() => ask(permissionId, String(title ?? "Allow this"), options.data));
+        .then(() => ask(permissionId, String(title ?? "Allow this"), options));
     },
     end() {
       for (const over of open.values()) over.abort();

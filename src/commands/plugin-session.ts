@@ -1,33 +1,31 @@
 // How does a command get at a plugin session, and what does it do when host or plugin go away meanwhile?
-import { z } from "zod";
 import type { BridgeConnection } from "../bridge/connection.ts";
 import type { BridgeSession } from "../bridge/session.ts";
 import type { Wanted } from "../core/resolve.ts";
 import { ACTIONS, type ActionName } from "../protocol/actions.ts";
 import { Fault, SessionDisconnectedError } from "../protocol/fault.ts";
-import { Context as PluginContext } from "../protocol/plugin.ts";
-import { duration } from "../surface/command.ts";
+import { CONTEXTS } from "../protocol/vocabulary.ts";
+import { choice, duration, text, toggle } from "../surface/argument.ts";
 import type { Context } from "./context.ts";
 import { within } from "./time-limit.ts";
 
 const WAIT = "30 s";
 
-export const noStartArg = z.boolean().default(false).describe("Fail instead of starting a host in the background");
+export const noStartArg = toggle("Fail instead of starting a host in the background");
 
 /** Arguments of every command that needs one session. */
 export const sessionArgs = {
-  session: z.string().optional().describe("The session's id, as holdfast sessions lists it"),
-  instance: z.string().optional().describe("The instance, when several are connected"),
-  context: PluginContext.optional().describe("The context within the instance (default: its only one, else edit)"),
+  session: text("The session's id, as holdfast sessions lists it", { optional: true }),
+  instance: text("The instance, when several are connected", { optional: true }),
+  context: choice("The context within the instance (default: its only one, else edit)", CONTEXTS, { optional: true }),
   noStart: noStartArg,
 };
 
 export const timeoutArg = (action: ActionName) =>
-  duration()
-    .optional()
-    .describe(
-      `How long the whole command may take (default: ${WAIT} for a session, then ${ACTIONS[action].timeoutMs / 1000} s)`,
-    );
+  duration(
+    `How long the whole command may take (default: ${WAIT} for a session, then ${ACTIONS[action].timeoutMs / 1000} s)`,
+    { optional: true },
+  );
 
 export interface SessionArgs extends Wanted {
   port: number;

@@ -1,24 +1,23 @@
 // holdfast plugin js: a JavaScript session that comes back to whoever hosts.
-import { z } from "zod";
 import { OUR_BACKOFF } from "../core/plugin-life.ts";
 import { createJsPlugin } from "../plugin/js-plugin.ts";
 import { startPluginClient } from "../plugin/plugin-client.ts";
-import { Context as PluginContext } from "../protocol/plugin.ts";
 import { VERSION } from "../protocol/version.ts";
-import { duration } from "../surface/command.ts";
+import { CONTEXTS } from "../protocol/vocabulary.ts";
+import { choice, duration, text } from "../surface/argument.ts";
 import { holdfastCommand } from "./context.ts";
 
 const ID_LETTERS = 8;
 
 export const plugin = holdfastCommand({
   name: "plugin",
-  args: z.object({
-    kind: z.enum(["js"]).describe("Which built-in plugin"),
-    name: z.string().default("JavaScript").describe("The name that sessions shows"),
-    instance: z.string().optional().describe("The lasting id of this installation (default: a new one)"),
-    context: PluginContext.default("edit").describe("The context it offers"),
-    deadline: duration().prefault("30s").describe("A script that runs longer is ended, and the state starts afresh"),
-  }),
+  args: {
+    kind: choice("Which built-in plugin", ["js"]),
+    name: text("The name that sessions shows", { default: "JavaScript" }),
+    instance: text("The lasting id of this installation (default: a new one)", { optional: true }),
+    context: choice("The context it offers", CONTEXTS, { default: "edit" }),
+    deadline: duration("A script that runs longer is ended, and the state starts afresh", { default: "30s" }),
+  },
   positionals: ["kind"],
   examples: [
     { line: "holdfast plugin js", says: "Offer a JavaScript session; then: holdfast exec '1 + 1'" },

@@ -1,10 +1,9 @@
 // holdfast prompt: send a prompt to an agent and stream its answer.
-import { z } from "zod";
 import type { BridgeConnection } from "../bridge/connection.ts";
 import type { Cancel } from "../platform/world.ts";
-import { Policy, SessionName } from "../protocol/agents.ts";
 import { Fault, SessionDisconnectedError } from "../protocol/fault.ts";
-import { duration } from "../surface/command.ts";
+import { POLICIES, SESSION_NAME } from "../protocol/vocabulary.ts";
+import { choice, duration, text, toggle } from "../surface/argument.ts";
 import { askUntilAnswered, followSession, mustBeDone } from "./agent-session.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { createPermissionDialog } from "./permission-dialog.ts";
@@ -13,18 +12,23 @@ import { createSessionView } from "./show-session.ts";
 
 export const prompt = holdfastCommand({
   name: "prompt",
-  args: z.object({
-    agent: z.string().describe("The agent, as holdfast agents lists it"),
-    text: z.string().default("-").describe("The prompt; - reads it from stdin"),
-    session: SessionName.optional().describe("A session to go on with, or the name of a new one that stays"),
-    cwd: z.string().optional().describe("Where the agent works (default: here)"),
-    detach: z.boolean().default(false).describe("Print the session's name and return; the agent works on"),
-    permissions: Policy.optional().describe(
+  args: {
+    agent: text("The agent, as holdfast agents lists it"),
+    text: text("The prompt; - reads it from stdin", { default: "-" }),
+    session: text("A session to go on with, or the name of a new one that stays", {
+      ...SESSION_NAME,
+      optional: true,
+    }),
+    cwd: text("Where the agent works (default: here)", { optional: true }),
+    detach: toggle("Print the session's name and return; the agent works on"),
+    permissions: choice(
       "What the agent may do without asking (default: ask on a terminal, else deny; deny with --detach and --json)",
+      POLICIES,
+      { optional: true },
     ),
     noStart: noStartArg,
-    timeout: duration().optional().describe("Cancel the turn when it takes longer"),
-  }),
+    timeout: duration("Cancel the turn when it takes longer", { optional: true }),
+  },
   positionals: ["agent", "text"],
   short: { s: "session", d: "detach" },
   examples: [

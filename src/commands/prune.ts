@@ -1,7 +1,7 @@
 // holdfast prune: remove journals of sessions that nobody uses any more.
-import { z } from "zod";
+
 import { RETENTION } from "../core/prune.ts";
-import { duration } from "../surface/command.ts";
+import { duration, whole } from "../surface/argument.ts";
 import { askOnce, onceArgs } from "./agent-session.ts";
 import { holdfastCommand } from "./context.ts";
 
@@ -10,18 +10,16 @@ const HOUR_MS = 3_600_000;
 
 export const prune = holdfastCommand({
   name: "prune",
-  args: z.object({
-    olderThan: duration()
-      .optional()
-      .describe(`Remove what nobody touched for so long (default: ${RETENTION.maxAgeMs / HOUR_MS}h)`),
-    keepMib: z
-      .number()
-      .int()
-      .min(0)
-      .default(RETENTION.maxBytes / MIB)
-      .describe("Then remove the oldest until no more than this is left"),
+  args: {
+    olderThan: duration(`Remove what nobody touched for so long (default: ${RETENTION.maxAgeMs / HOUR_MS}h)`, {
+      optional: true,
+    }),
+    keepMib: whole("Then remove the oldest until no more than this is left", {
+      min: 0,
+      default: RETENTION.maxBytes / MIB,
+    }),
     ...onceArgs,
-  }),
+  },
   examples: [{ line: "holdfast prune --older-than 168h", says: "Journals of sessions that were quiet for a week" }],
   details: "Sessions in use are never removed. A host does this by itself with the defaults when it starts.",
   async run(args, context) {

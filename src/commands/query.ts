@@ -1,5 +1,5 @@
 // holdfast query: read a plugin's objects.
-import { z } from "zod";
+import { text, whole } from "../surface/argument.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { askAgain, sessionArgs, timeoutArg } from "./plugin-session.ts";
 
@@ -15,13 +15,13 @@ interface Instance {
 
 export const query = holdfastCommand({
   name: "query",
-  args: z.object({
-    path: z.string().describe("Where to look, such as config.users[0]; in Roblox Workspace.Part"),
-    depth: z.number().int().min(0).max(MAX_DEPTH).default(0).describe("How many levels of children to show"),
-    find: z.string().optional().describe("Look for a child of this name below the path"),
+  args: {
+    path: text("Where to look, such as config.users[0]; in Roblox Workspace.Part"),
+    depth: whole("How many levels of children to show", { min: 0, max: MAX_DEPTH, default: 0 }),
+    find: text("Look for a child of this name below the path", { optional: true }),
     ...sessionArgs,
     timeout: timeoutArg("queryDataModel"),
-  }),
+  },
   positionals: ["path"],
   short: { s: "session", d: "depth" },
   examples: [{ line: "holdfast query globalThis --depth 1", says: "The global objects of a JavaScript plugin" }],

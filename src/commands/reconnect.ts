@@ -1,14 +1,14 @@
 // holdfast reconnect: start an agent again, whatever became of it.
-import { z } from "zod";
+import { text } from "../surface/argument.ts";
 import { askOnce, onceArgs } from "./agent-session.ts";
 import { holdfastCommand } from "./context.ts";
 
 export const reconnect = holdfastCommand({
   name: "reconnect",
-  args: z.object({
-    agent: z.string().describe("The agent, as holdfast agents lists it"),
+  args: {
+    agent: text("The agent, as holdfast agents lists it"),
     ...onceArgs,
-  }),
+  },
   positionals: ["agent"],
   examples: [{ line: "holdfast reconnect demo", says: "A fresh process; its sessions are restored" }],
   async run(args, context) {

@@ -1,17 +1,18 @@
 // holdfast run: a file's code in a plugin.
-import { z } from "zod";
+
 import { Fault, messageOf } from "../protocol/fault.ts";
+import { text } from "../surface/argument.ts";
 import { holdfastCommand } from "./context.ts";
 import { execute } from "./exec.ts";
 import { sessionArgs, timeoutArg } from "./plugin-session.ts";
 
 export const run = holdfastCommand({
   name: "run",
-  args: z.object({
-    file: z.string().describe("The file with the code; - reads stdin"),
+  args: {
+    file: text("The file with the code; - reads stdin"),
     ...sessionArgs,
     timeout: timeoutArg("execute"),
-  }),
+  },
   positionals: ["file"],
   short: { s: "session" },
   examples: [{ line: "holdfast run ./script.js", says: "Executes the file in the only connected plugin" }],

@@ -1,24 +1,33 @@
 // holdfast screenshot: a picture of what a plugin shows.
-import { z } from "zod";
 import { Fault } from "../protocol/fault.ts";
+import { isText, shape, wholeFrom } from "../protocol/guards.ts";
+import { text } from "../surface/argument.ts";
 import { pngOfRgba } from "../surface/png.ts";
 import { holdfastCommand } from "./context.ts";
 import { askAgain, sessionArgs, timeoutArg } from "./plugin-session.ts";
 
-const Picture = z.looseObject({
-  data: z.base64(),
-  format: z.string(),
-  width: z.number().int().positive(),
-  height: z.number().int().positive(),
+interface Picture {
+  data: string;
+  format: string;
+  width: number;
+  height: number;
+}
+
+const BASE64 = /^(?:[0-9a-zA-Z+/]{4})*(?:[0-9a-zA-Z+/]{2}==|[0-9a-zA-Z+/]{3}=)?$/;
+const isPicture = shape<Picture>({
+  data: (value): value is string => isText(value) && BASE64.test(value),
+  format: isText,
+  width: wholeFrom(1),
+  height: wholeFrom(1),
 });
 
 export const screenshot = holdfastCommand({
   name: "screenshot",
-  args: z.object({
-    out: z.string().default("screenshot.png").describe("The file to write"),
+  args: {
+    out: text("The file to write", { default: "screenshot.png" }),
     ...sessionArgs,
     timeout: timeoutArg("captureScreenshot"),
-  }),
+  },
   short: { s: "session", o: "out" },
   examples: [{ line: "holdfast screenshot --out shot.png", says: "Saves the plugin's view, where it offers one" }],
   details: "The built-in JavaScript plugin has nothing to show and says so.",
@@ -27,10 +36,8 @@ export const screenshot = holdfastCommand({
     const found = await askAgain(context, args, "captureScreenshot", (session, timeoutMs) =>
       session.captureScreenshot({ format: "png" }, { timeoutMs }),
     );
-    const picture = Picture.safeParse(found);
-    if (!picture.success)
-      throw new Fault("REFUSED", "The plugin's answer holds no picture", { issues: picture.error.issues });
-    const { data, format, width, height } = picture.data;
+    if (!isPicture(found)) throw new Fault("REFUSED", "The plugin's answer holds no picture");
+    const { data, format, width, height } = found;
     const raw = Buffer.from(data, "base64");
     const bytes = format === "rgba" ? pngOfRgba(raw, width, height) : raw;
     await context.writeFile(args.out, bytes);

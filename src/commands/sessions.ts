@@ -1,8 +1,9 @@
 // holdfast sessions: who is connected.
-import { z } from "zod";
+
 import type { BridgeConnection } from "../bridge/connection.ts";
 import type { AgentSessionInfo, ShelvedSession } from "../protocol/agents.ts";
 import type { SessionInfo } from "../protocol/client.ts";
+import { toggle } from "../surface/argument.ts";
 import { describeTurn, listAgentSessions, listShelf } from "./agent-list.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { noStartArg, openAsCommand } from "./plugin-session.ts";
@@ -10,12 +11,12 @@ import { timeLimitArg, within } from "./time-limit.ts";
 
 export const sessions = holdfastCommand({
   name: "sessions",
-  args: z.object({
-    watch: z.boolean().default(false).describe("Go on and tell who comes and leaves"),
-    all: z.boolean().default(false).describe("With the closed agent sessions that a prompt or attach brings back"),
+  args: {
+    watch: toggle("Go on and tell who comes and leaves"),
+    all: toggle("With the closed agent sessions that a prompt or attach brings back"),
     noStart: noStartArg,
     timeout: timeLimitArg,
-  }),
+  },
   short: { w: "watch", a: "all" },
   examples: [
     { line: "holdfast sessions", says: "A table of the connected sessions" },

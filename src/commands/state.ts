@@ -1,11 +1,10 @@
 // holdfast state: what a plugin is doing.
-import { z } from "zod";
 import { holdfastCommand } from "./context.ts";
 import { askAgain, sessionArgs, timeoutArg } from "./plugin-session.ts";
 
 export const state = holdfastCommand({
   name: "state",
-  args: z.object({ ...sessionArgs, timeout: timeoutArg("queryState") }),
+  args: { ...sessionArgs, timeout: timeoutArg("queryState") },
   short: { s: "session" },
   examples: [{ line: "holdfast state", says: "The state of the only connected plugin" }],
   async run(args, context) {

@@ -1,19 +1,20 @@
 // holdfast status: who hosts, since when, and who is connected. It looks; it never starts a host.
-import { z } from "zod";
+
 import type { BridgeConnection } from "../bridge/connection.ts";
 import type { AgentInfo, AgentSessionInfo } from "../protocol/agents.ts";
 import type { HostStatus } from "../protocol/client.ts";
 import { SessionDisconnectedError } from "../protocol/fault.ts";
+import { toggle } from "../surface/argument.ts";
 import { describeTurn, listAgentSessions, listAgents } from "./agent-list.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { timeLimitArg, within } from "./time-limit.ts";
 
 export const status = holdfastCommand({
   name: "status",
-  args: z.object({
-    watch: z.boolean().default(false).describe("Go on and show it again whenever it changes"),
+  args: {
+    watch: toggle("Go on and show it again whenever it changes"),
     timeout: timeLimitArg,
-  }),
+  },
   short: { w: "watch" },
   examples: [
     { line: "holdfast status", says: "The host and who is connected to it" },

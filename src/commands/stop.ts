@@ -1,8 +1,8 @@
 // holdfast stop: the host leaves in good order, and whoever stands in line takes over.
 import { join } from "node:path";
-import { z } from "zod";
 import type { BridgeConnection } from "../bridge/connection.ts";
 import { HostUnreachableError } from "../protocol/fault.ts";
+import { toggle } from "../surface/argument.ts";
 import { listAgentSessions } from "./agent-list.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { timeLimitArg, within } from "./time-limit.ts";
@@ -11,10 +11,7 @@ const POLL_MS = 10;
 
 export const stop = holdfastCommand({
   name: "stop",
-  args: z.object({
-    agents: z.boolean().default(false).describe("End all agents too, also those that work"),
-    timeout: timeLimitArg,
-  }),
+  args: { agents: toggle("End all agents too, also those that work"), timeout: timeLimitArg },
   examples: [
     { line: "holdfast stop", says: "Ends the host; a standby becomes the next one" },
     { line: "holdfast stop --agents", says: "Ends everything, turns that run included" },

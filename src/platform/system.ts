@@ -1,5 +1,4 @@
 // What is the real world made of?
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { Fault } from "../protocol/fault.ts";
 import { systemClock } from "./clock.ts";
@@ -32,7 +31,7 @@ export function stateDirectory(env: Env): string {
       variable: "XDG_STATE_HOME",
     });
   }
-  const home = env["HOME"] || homedir();
+  const home = env["HOME"] || process.getBuiltinModule("node:os").homedir();
   if (!home) throw new Fault("USAGE", "Neither XDG_STATE_HOME nor HOME is set; set one to a directory of yours");
   return join(home, ".local", "state", "holdfast");
 }

@@ -1,6 +1,7 @@
 // Is a request's payload what the action needs? Each mistake is told with the name of its field.
 import { Fault } from "../protocol/fault.ts";
-import { LogLevel } from "../protocol/plugin.ts";
+import { isFlag, isOneOf, isRecord, isText, listOf } from "../protocol/guards.ts";
+import { LOG_LEVELS } from "../protocol/vocabulary.ts";
 import type { LogQuery } from "./log-buffer.ts";
 import { type DataModelQuery, MAX_DEPTH } from "./sandbox-wire.ts";
 
@@ -10,11 +11,7 @@ function invalid(field: string, wanted: string): never {
   throw new Fault("INVALID_PAYLOAD", `Field "${field}" must be ${wanted}`, { field });
 }
 
-const isText = (value: unknown): value is string => typeof value === "string";
-const isFlag = (value: unknown): value is boolean => typeof value === "boolean";
-const isTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
-const isRecord = (value: unknown): value is Payload =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+const isTexts = listOf(isText);
 const isWhole = (value: unknown, least: number, most: number): value is number =>
   Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
 
@@ -42,12 +39,10 @@ export function eventsOf(payload: Payload): string[] {
 export function logQueryOf(payload: Payload): LogQuery {
   const isCount = (value: unknown): value is number => isWhole(value, 0, Number.MAX_SAFE_INTEGER);
   const isDirection = (value: unknown): value is "head" | "tail" => value === "head" || value === "tail";
-  const isLevels = (value: unknown): value is LogLevel[] =>
-    isTexts(value) && value.every((level) => LogLevel.safeParse(level).success);
   return {
     count: optional(payload, "count", isCount, "a whole number from 0 on"),
     direction: optional(payload, "direction", isDirection, '"head" or "tail"'),
-    levels: optional(payload, "levels", isLevels, `an array of ${LogLevel.options.join(", ")}`),
+    levels: optional(payload, "levels", listOf(isOneOf(...LOG_LEVELS)), `an array of ${LOG_LEVELS.join(", ")}`),
   };
 }
 

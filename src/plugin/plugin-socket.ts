@@ -1,7 +1,7 @@
 // What becomes of one connection of a plugin, from the challenge to its loss?
 import type { Cancel, Socket, SocketEvents } from "../platform/world.ts";
 import { messageOf } from "../protocol/fault.ts";
-import { PluginFrame } from "../protocol/plugin.ts";
+import { isPluginFrame } from "../protocol/plugin-frames.ts";
 import { PROTOCOL_VERSION } from "../protocol/version.ts";
 import { parseFrame } from "../rpc/frame.ts";
 import { createClientProver } from "../rpc/prover.ts";
@@ -121,9 +121,9 @@ function attach(
   return {
     message(text) {
       watch?.heard();
-      const frame = PluginFrame.safeParse(parseFrame(text));
-      if (!frame.success) return;
-      const { type, payload, requestId } = frame.data;
+      const frame: unknown = parseFrame(text);
+      if (!isPluginFrame(frame)) return;
+      const { type, payload, requestId } = frame;
       if (!proven) return checkHost(type, payload);
       if (type === "welcome") return welcome(payload);
       if (!welcomed || NOT_ACTIONS.has(type)) return;

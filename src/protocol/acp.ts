@@ -1,27 +1,7 @@
 // What does an ACP agent say, as far as we must understand it? Everything else is kept and passed on as it came.
 import { z } from "zod";
 
-export const ACP_VERSION = 1;
-
-export const RpcId = z.union([z.string(), z.number(), z.null()]);
-export type RpcId = z.infer<typeof RpcId>;
-
-export interface RpcError {
-  code: number;
-  message: string;
-  data?: unknown;
-}
-
-export const RPC = {
-  parse: -32700,
-  invalidRequest: -32600,
-  methodNotFound: -32601,
-  invalidParams: -32602,
-  internal: -32603,
-  authRequired: -32000,
-  notFound: -32002,
-  cancelled: -32800,
-} as const;
+export { ACP_VERSION, RPC } from "./json-rpc.ts";
 
 /** Present and not null means yes, whatever it holds. */
 const marker = z.unknown();

@@ -1,31 +1,22 @@
 // Which actions can a plugin be asked for, how long may each take, and may it be asked twice?
-import { z } from "zod";
 
 interface Action {
   timeoutMs: number;
   /** Only these are ever repeated on a new host. */
   idempotent: boolean;
   result: string;
-  payload: z.ZodType<Record<string, unknown>>;
 }
 
-const action = (
-  timeoutMs: number,
-  idempotent: boolean,
-  result: string,
-  payload: z.ZodType<Record<string, unknown>> = z.looseObject({}),
-): Action => ({ timeoutMs, idempotent, result, payload });
-
-const events = z.looseObject({ events: z.array(z.string()) });
+const action = (timeoutMs: number, idempotent: boolean, result: string): Action => ({ timeoutMs, idempotent, result });
 
 export const ACTIONS = {
-  execute: action(120_000, false, "scriptComplete", z.looseObject({ script: z.string() })),
+  execute: action(120_000, false, "scriptComplete"),
   queryState: action(5_000, true, "stateResult"),
   captureScreenshot: action(30_000, true, "screenshotResult"),
-  queryDataModel: action(10_000, true, "dataModelResult", z.looseObject({ path: z.string() })),
+  queryDataModel: action(10_000, true, "dataModelResult"),
   queryLogs: action(10_000, true, "logsResult"),
-  subscribe: action(5_000, true, "subscribeResult", events),
-  unsubscribe: action(5_000, true, "unsubscribeResult", events),
+  subscribe: action(5_000, true, "subscribeResult"),
+  unsubscribe: action(5_000, true, "unsubscribeResult"),
   registerAction: action(10_000, false, "registerActionResult"),
   syncActions: action(10_000, false, "syncActionsResult"),
 } satisfies Record<string, Action>;

@@ -1,12 +1,11 @@
 // What do clients and the host say of agents and their sessions? Requests by verb, events by journal number.
 import { z } from "zod";
+import { POLICIES, SESSION_NAME } from "./vocabulary.ts";
 
-export const Policy = z.enum(["ask", "allow", "deny", "allow-reads"]);
+export const Policy = z.enum(POLICIES);
 export type Policy = z.infer<typeof Policy>;
 
-export const SessionName = z
-  .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, "letters, digits, dot, dash and underscore, 64 at most");
+export const SessionName = z.string().regex(SESSION_NAME.pattern, SESSION_NAME.says);
 
 const session = SessionName;
 const name = z.string().min(1);

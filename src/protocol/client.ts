@@ -1,6 +1,7 @@
 // What do clients and the host say to each other on `/client`? Unknown types are ignored by both sides.
 import { z } from "zod";
 import { AgentRequest, SessionRecord } from "./agents.ts";
+import { isRecord, isSomeText, isText } from "./guards.ts";
 import { Context } from "./plugin.ts";
 
 export const SessionInfo = z.looseObject({
@@ -87,11 +88,6 @@ export const HostEnvelope = z.object({
   timeoutMs: z.number().positive().optional(),
 });
 export type HostEnvelope = z.infer<typeof HostEnvelope>;
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-const isText = (value: unknown): boolean => typeof value === "string";
-const isSomeText = (value: unknown): boolean => typeof value === "string" && value !== "";
 
 /** The schema above by hand, for the one message that comes by the thousand: nothing passes here that fails there. */
 export function isHostEnvelope(frame: Record<string, unknown>): frame is HostEnvelope {

@@ -1,11 +1,11 @@
 // What do plugins and the host say to each other? One JSON object per text frame; unknown fields survive.
 import { z } from "zod";
+import { CONTEXTS, LOG_LEVELS, MOST_NAME_LETTERS } from "./vocabulary.ts";
 
-export const Context = z.enum(["edit", "client", "server"]);
+export const Context = z.enum(CONTEXTS);
 export type Context = z.infer<typeof Context>;
 
-/** What a plugin says of itself is told to every client: huge names would drown them all. */
-const Name = z.string().max(4_096);
+const Name = z.string().max(MOST_NAME_LETTERS);
 const MOST_CAPABILITIES = 256;
 const isCapability = (item: unknown): item is string => typeof item === "string" && item.length <= 256;
 
@@ -41,7 +41,7 @@ export const Hello = z.looseObject({
 
 export const StateChange = z.looseObject({ newState: Name, previousState: z.string().optional() });
 
-export const LogLevel = z.enum(["Print", "Info", "Warning", "Error"]);
+export const LogLevel = z.enum(LOG_LEVELS);
 export type LogLevel = z.infer<typeof LogLevel>;
 /** `timestamp` is in epoch seconds with a fraction, as existing plugins send it. */
 export const LogEntry = z.looseObject({ level: z.string(), body: z.string(), timestamp: z.number() });

@@ -1,35 +1,73 @@
 // With which numbers and doors does a host run? Kept per port, so that a successor goes on as its predecessor did.
-import { z } from "zod";
+import { isOneOf, isRecord, nullable, wholeFrom } from "./guards.ts";
 
-export const Auth = z.enum(["token", "none"]);
-export type Auth = z.infer<typeof Auth>;
+export const AUTHS = ["token", "none"] as const;
+export type Auth = (typeof AUTHS)[number];
 
-const bytes = z.number().int().positive();
+export interface Limits {
+  frameBytes: number;
+  waitingBytes: number;
+  requestsPerSession: number;
+  clients: number;
+  plugins: number;
+}
 
-export const Limits = z.object({
-  frameBytes: bytes.default(16 * 1024 * 1024),
-  waitingBytes: bytes.default(32 * 1024 * 1024),
-  requestsPerSession: bytes.default(64),
-  clients: bytes.default(256),
-  plugins: bytes.default(256),
-});
-export type Limits = z.infer<typeof Limits>;
+export interface IdleLimits {
+  idleTimeoutMs: number;
+  maxIdleMs: number;
+  staleOutputMs: number;
+}
 
-const wholeMs = z.number().int().nonnegative();
+export interface Settings {
+  auth: Auth;
+  pluginToken: string | null;
+  limits: Limits;
+  idle: IdleLimits;
+}
 
-export const IdleLimits = z.object({
-  idleTimeoutMs: wholeMs.default(5 * 60_000),
-  maxIdleMs: wholeMs.default(30 * 60_000),
-  staleOutputMs: wholeMs.default(10 * 60_000),
-});
-export type IdleLimits = z.infer<typeof IdleLimits>;
+export const DEFAULT_SETTINGS: Settings = {
+  auth: "token",
+  pluginToken: null,
+  limits: {
+    frameBytes: 16 * 1024 * 1024,
+    waitingBytes: 32 * 1024 * 1024,
+    requestsPerSession: 64,
+    clients: 256,
+    plugins: 256,
+  },
+  idle: { idleTimeoutMs: 5 * 60_000, maxIdleMs: 30 * 60_000, staleOutputMs: 10 * 60_000 },
+};
 
-export const Settings = z.object({
-  auth: Auth.default("token"),
-  pluginToken: z.string().min(8).nullable().default(null),
-  limits: Limits.prefault({}),
-  idle: IdleLimits.prefault({}),
-});
-export type Settings = z.infer<typeof Settings>;
+const LEAST_TOKEN = 8;
+const isToken = (value: unknown): value is string => typeof value === "string" && value.length >= LEAST_TOKEN;
 
-export const DEFAULT_SETTINGS: Settings = Settings.parse({});
+function part<Numbers extends { [Key in keyof Numbers]: number }>(
+  value: unknown,
+  name: string,
+  defaults: Numbers,
+  least: number,
+): Numbers {
+  const said = value === undefined ? {} : value;
+  if (!isRecord(said)) throw new TypeError(`"${name}" is no object`);
+  const fits = wholeFrom(least);
+  const entries = Object.entries(defaults).map(([key, usual]) => {
+    const number = said[key] === undefined ? usual : said[key];
+    if (!fits(number)) throw new TypeError(`"${name}.${key}" is no whole number from ${least} up`);
+    return [key, number];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** What a file says, with the defaults for what it leaves out; throws on anything wrong in it. */
+export function settingsFrom(value: unknown): Settings {
+  if (!isRecord(value)) throw new TypeError("Settings are an object");
+  const { auth = DEFAULT_SETTINGS.auth, pluginToken = DEFAULT_SETTINGS.pluginToken } = value;
+  if (!isOneOf(...AUTHS)(auth)) throw new TypeError('"auth" is neither "token" nor "none"');
+  if (!nullable(isToken)(pluginToken)) throw new TypeError('"pluginToken" is no token');
+  return {
+    auth,
+    pluginToken,
+    limits: part(value["limits"], "limits", DEFAULT_SETTINGS.limits, 1),
+    idle: part(value["idle"], "idle", DEFAULT_SETTINGS.idle, 0),
+  };
+}

@@ -1,6 +1,6 @@
 // How do two peers ask and answer over lines? Both sides are the same; each has an id space of its own.
 import type { Clock } from "../platform/world.ts";
-import { RPC, type RpcError, type RpcId } from "../protocol/acp.ts";
+import { RPC, type RpcError, type RpcId } from "../protocol/json-rpc.ts";
 import { DEEPEST_INSIDE, isTooDeep } from "./frame.ts";
 
 /** What the other side answered instead of a result. */

@@ -1,8 +1,7 @@
-// How is one command used? Everything here is read off its zod object.
-import { type Argument, argumentsOf } from "./arguments.ts";
+// How is one command used? Everything here is read off its arguments.
+import { type Argument, argumentsOf, choicesOf } from "./arguments.ts";
 import type { AnyCommand } from "./command.ts";
 import { leftWidth, PAGE_COLUMNS, pairs, wrap } from "./layout.ts";
-import { formatDuration } from "./text.ts";
 
 type Pair = readonly [string, string];
 
@@ -12,7 +11,7 @@ const noun = (argument: Argument): string =>
 const lastWord = (label: string): string => label.slice(label.lastIndexOf("-") + 1);
 
 function written(argument: Argument): string {
-  const value = argument.choices.length > 0 ? argument.choices.join("|") : noun(argument);
+  const value = choicesOf(argument).join("|") || noun(argument);
   const negated = argument.kind === "switch" && argument.defaultValue === true;
   const name = negated ? argument.label.replace("--", "--no-") : argument.label;
   const letter = argument.letter === undefined ? "    " : `-${argument.letter}, `;
@@ -23,15 +22,15 @@ function written(argument: Argument): string {
 
 function shownDefault({ kind, defaultValue }: Argument): string | undefined {
   if (defaultValue === undefined || kind === "switch") return undefined;
-  if (kind === "duration" && typeof defaultValue === "number") return formatDuration(defaultValue);
   if (Array.isArray(defaultValue)) return defaultValue.length > 0 ? defaultValue.join(", ") : undefined;
   return String(defaultValue);
 }
 
 function explained(argument: Argument): string {
   const byDefault = shownDefault(argument);
+  const choices = choicesOf(argument);
   const notes = [
-    argument.place === "positional" && argument.choices.length > 0 && argument.choices.join(", "),
+    argument.place === "positional" && choices.length > 0 && choices.join(", "),
     argument.place === "flag" && argument.kind === "list" && "repeatable",
     argument.place === "flag" && argument.required && "required",
     byDefault !== undefined && `default: ${byDefault}`,

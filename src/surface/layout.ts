@@ -1,4 +1,4 @@
-// How does help text fit a page? No zod here: the overview must start at once.
+// How does help text fit a page? Loads nothing: the overview must start at once.
 
 export const PAGE_COLUMNS = 100;
 

