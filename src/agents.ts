@@ -47,7 +47,7 @@ function keepersAt(world: World, directory: string, needs: ServiceNeeds): KeptAg
     tailText: readEnd,
     isAlive,
     sweep: sweepTagged,
-    killGroup: (pid, signal) => void kill(-pid, signal),
+    kill: (pid) => void kill(pid, "SIGKILL"),
     punchHole,
     fenced: needs.fenced,
     newTag: world.newId,

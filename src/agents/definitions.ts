@@ -12,6 +12,10 @@ export interface AgentDefinition {
   /** Set for it, whatever anybody's environment says. */
   env: Readonly<Record<string, string>>;
   install: string;
+  /** Longer prompts it refuses. */
+  maxPromptCharacters?: number;
+  /** It loses a session that is loaded in the UTC minute in which it was made or loaded last. */
+  loadsOncePerMinute?: boolean;
 }
 
 const COMMON = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_*", "TMPDIR", "XDG_*", "TERM", "TZ"];
@@ -58,6 +62,7 @@ export const BUILT_IN: readonly AgentDefinition[] = [
     commands: [{ command: "codex-acp", args: [] }],
     environment: ["OPENAI_*", "CODEX_*", "AZURE_*"],
     install: "npm install -g @agentclientprotocol/codex-acp",
+    maxPromptCharacters: 1_048_576,
   }),
   builtIn({
     name: "gemini",
@@ -65,6 +70,7 @@ export const BUILT_IN: readonly AgentDefinition[] = [
     commands: [{ command: "gemini", args: ["--acp"] }],
     environment: ["GEMINI_*", "GOOGLE_*"],
     install: "npm install -g @google/gemini-cli",
+    loadsOncePerMinute: true,
   }),
   builtIn({
     name: "opencode",

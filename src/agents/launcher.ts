@@ -11,6 +11,7 @@ import type { AgentManagerDeps, Started } from "./agent-slot.ts";
 import { type AgentCheckpoint, type Checkpoints, createCheckpoints, readCheckpoint, startFrom } from "./checkpoint.ts";
 import { type AgentDefinition, environmentFor } from "./definitions.ts";
 import type { Source } from "./journal.ts";
+import { watchTornOutput } from "./torn-output.ts";
 
 type Env = Readonly<Record<string, string>>;
 
@@ -32,6 +33,8 @@ export interface LauncherDeps extends LauncherWorld {
   update(agent: string, client: AcpClient, sessionId: string, update: Record<string, unknown>, source: Source): void;
   permission(agent: string, params: PermissionParams, permissionId: string): Promise<PermissionOutcome>;
   withdrawn(permissionId: string): void;
+  /** It fell silent in the middle of a line, and somebody waits for it. */
+  torn(agent: string, client: AcpClient): void;
   /** Whether all that this agent said stands in the journals. */
   isWritten(agent: string): boolean;
 }
@@ -86,7 +89,8 @@ export function createLauncher(deps: LauncherDeps): Launcher {
 
   const connect = (name: string, run: string, from: Pick<AgentCheckpoint, "out">, start: AcpStart) => {
     let process: AgentProcess | undefined;
-    let source: Source | undefined;
+    // All in front of where it begins was heard.
+    let source: Source = { run, offset: from.out - 1 };
     const splitter = createLineSplitter(
       {
         line(text, offset) {
@@ -99,9 +103,8 @@ export function createLauncher(deps: LauncherDeps): Launcher {
       from.out,
     );
     const events = {
-      update(sessionId: string, update: Record<string, unknown>) {
-        if (source) deps.update(name, client, sessionId, update, source);
-      },
+      update: (sessionId: string, update: Record<string, unknown>) =>
+        deps.update(name, client, sessionId, update, source),
       permission: (params: PermissionParams, requestId: string) => deps.permission(name, params, `${run}:${requestId}`),
       withdrawn: (requestId: string) => deps.withdrawn(`${run}:${requestId}`),
     };
@@ -116,8 +119,11 @@ export function createLauncher(deps: LauncherDeps): Launcher {
       isWritten: () => deps.isWritten(name),
     });
     checkpoints.set(client, own);
+    const isAwaited = (): boolean => client.open.requests.some(({ method }) => method === "session/prompt");
+    const torn = watchTornOutput(clock, isAwaited, () => deps.torn(name, client));
     const output = (bytes: Uint8Array): void => {
       splitter.push(bytes);
+      torn.heard(splitter.isInside);
       own.grew();
     };
     const attach = (started: AgentProcess): void => {

@@ -1,4 +1,6 @@
 // How does a session get into an agent process? New, resumed, or loaded with its replay left out; never silently fresh.
+
+import type { Clock } from "../platform/world.ts";
 import { type InitializeResult, RPC } from "../protocol/acp.ts";
 import { RpcFailure } from "../rpc/json-rpc.ts";
 import type { AcpClient } from "./acp-client.ts";
@@ -20,7 +22,22 @@ const refusal = (thrown: unknown): string => {
   throw thrown;
 };
 
-async function restore(client: AcpClient, session: AgentSession, sessionId: string): Promise<string | undefined> {
+const MINUTE_MS = 60_000;
+
+/** Until the minute is another than that in which the session was opened last. */
+async function untilNextMinute({ clock }: OpenerDeps, openedAt: string | undefined): Promise<void> {
+  if (openedAt === undefined) return;
+  const minute = (ms: number): number => Math.floor(ms / MINUTE_MS);
+  const now = clock.now();
+  if (minute(now - clock.since(openedAt)) === minute(now)) await clock.sleep(MINUTE_MS - (now % MINUTE_MS));
+}
+
+async function restore(
+  deps: OpenerDeps,
+  client: AcpClient,
+  session: AgentSession,
+  sessionId: string,
+): Promise<string | undefined> {
   const params = { sessionId, cwd: session.options.cwd, mcpServers: [] };
   const why: string[] = [];
   const restored = async (how: "resume" | "load", answer: unknown): Promise<undefined> => {
@@ -36,6 +53,7 @@ async function restore(client: AcpClient, session: AgentSession, sessionId: stri
     }
   }
   if (client.initialized?.agentCapabilities?.loadSession === true) {
+    if (deps.loadsOncePerMinute(session.options.agent)) await untilNextMinute(deps, session.fold.openedAt);
     // Some replay after their answer: the window stays open until the next prompt is written.
     session.suppressed = true;
     session.record("restoring", { how: "load" });
@@ -49,11 +67,16 @@ async function restore(client: AcpClient, session: AgentSession, sessionId: stri
   return why.join("; ") || "this agent can neither resume nor load a session";
 }
 
-async function openIn(client: AcpClient, session: AgentSession, named: (sessionId: string) => void): Promise<void> {
+async function openIn(
+  deps: OpenerDeps,
+  client: AcpClient,
+  session: AgentSession,
+  named: (sessionId: string) => void,
+): Promise<void> {
   const { acpSessionId } = session;
   if (acpSessionId !== undefined) {
     named(acpSessionId);
-    const lost = await restore(client, session, acpSessionId);
+    const lost = await restore(deps, client, session, acpSessionId);
     if (lost === undefined) return;
     session.record("context-lost", { message: `The earlier conversation is gone: ${lost}` });
   }
@@ -78,7 +101,12 @@ export interface Opener {
   early(client: AcpClient, sessionId: string, update: EarlyUpdate): void;
 }
 
-export function createOpener(): Opener {
+export interface OpenerDeps {
+  clock: Clock;
+  loadsOncePerMinute(agent: string): boolean;
+}
+
+export function createOpener(deps: OpenerDeps): Opener {
   const open = new WeakMap<AgentSession, AcpClient>();
   const opening = new WeakMap<AgentSession, { client: AcpClient; opened: Promise<AcpClient> }>();
   const early = new WeakMap<AcpClient, EarlyUpdates>();
@@ -95,7 +123,7 @@ export function createOpener(): Opener {
       const named = (sessionId: string): void => {
         for (const { update, source } of earlyOf(client).take(sessionId)) session.updated(update, source);
       };
-      const opened = openIn(client, session, named)
+      const opened = openIn(deps, client, session, named)
         .then(() => {
           open.set(session, client);
           return client;

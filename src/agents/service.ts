@@ -62,11 +62,19 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     withdrawn(permissionId) {
       for (const session of registry.all()) session.permissionWithdrawn(permissionId);
     },
+    torn(agent, client) {
+      if (manager.current(agent) !== client) return;
+      log.warn(`The output of ${displayName(agent)} ends in the middle of a line; it is started again`);
+      manager.reconnect(agent).catch((thrown) => log.warn(messageOf(thrown)));
+    },
     isWritten: (agent) => registry.held().every(({ options, isBehind }) => options.agent !== agent || !isBehind),
   });
   const { displayName } = launcher;
   const manager = new AgentManager(emitter, { clock: deps.clock, displayName, start: launcher.start });
-  const opener = createOpener();
+  const opener = createOpener({
+    clock: deps.clock,
+    loadsOncePerMinute: (agent) => deps.definitions.some((each) => each.name === agent && each.loadsOncePerMinute),
+  });
   const ready = async (session: AgentSession): Promise<AcpClient> => {
     const client = await manager.ensureAgent(session.options.agent);
     return await opener.open(client, session).catch((thrown) => {

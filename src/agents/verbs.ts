@@ -2,6 +2,7 @@
 import type { AgentRequest, AgentSessionInfo, SessionRecord } from "../protocol/agents.ts";
 import { Fault } from "../protocol/fault.ts";
 import type { AgentManager } from "./agent-manager.ts";
+import type { AgentDefinition } from "./definitions.ts";
 import type { IdleWatch } from "./idle-watch.ts";
 import type { Launcher } from "./launcher.ts";
 import { login } from "./login.ts";
@@ -27,6 +28,12 @@ export interface Verbs {
   asked(client: ServiceClient, request: AgentRequest): Promise<unknown>;
   detach(session: AgentSession, clientId: string): boolean;
   infoOf(session: AgentSession): AgentSessionInfo;
+}
+
+function mustFit({ displayName, maxPromptCharacters = Number.POSITIVE_INFINITY }: AgentDefinition, text: string): void {
+  if (text.length <= maxPromptCharacters) return;
+  const message = `${displayName} takes prompts of ${maxPromptCharacters} characters at most, and this one has ${text.length}; put it into a file and name that`;
+  throw new Fault("INVALID_PAYLOAD", message);
 }
 
 /** Less room than this, and a turn could be torn in the middle. */
@@ -62,7 +69,7 @@ export function createVerbs({ launcher, manager, registry, watch, linger, close,
     switch (request.verb) {
       case "prompt": {
         const { agent, cwd, env, promptId, text, policy } = request;
-        launcher.definition(agent);
+        mustFit(launcher.definition(agent), text);
         mustHaveRoom(deps.freeBytes?.() ?? Number.POSITIVE_INFINITY);
         const again = request.session === undefined ? registry.all().find((each) => each.knows(promptId)) : undefined;
         const session = again ?? registry.obtain(request.session, agent, cwd);

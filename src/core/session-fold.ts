@@ -35,6 +35,8 @@ export interface SessionFold {
   acpSessionId?: string;
   /** Of the record that says how it came to where it is open, or to nowhere. */
   openSeq: number;
+  /** When it was made or restored last. */
+  openedAt?: string;
   /** In which life of the agent it is open. */
   run?: string;
   /** What was heard of the agent last. */
@@ -154,12 +156,14 @@ export function noticeRecord(fold: SessionFold, record: SessionRecord): void {
     case "session-opened":
       fold.acpSessionId = String(data["acpSessionId"]);
       fold.openSeq = seq;
+      fold.openedAt = at;
       if (source) fold.run = source.run;
       return;
     case "restoring":
       fold.suppressed = true;
       return;
     case "restored":
+      fold.openedAt = at;
       if (source) fold.run = source.run;
       return;
     case "context-lost":

@@ -28,7 +28,8 @@ export interface KeptAgentDeps {
   tailText(path: string): string;
   isAlive(mark: ProcessMark): boolean;
   sweep(tag: string): number;
-  killGroup(pid: number, signal: "SIGTERM" | "SIGKILL"): void;
+  /** At once; a negative one is a group. */
+  kill(pid: number): void;
   punchHole(path: string, bytes: number): Promise<boolean>;
   /** A newer host has it. */
   fenced(): void;
@@ -112,7 +113,10 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
         started = true;
       }
       if (clock.elapsed() > deadline) {
-        log.warn(`The keeper of ${spec.agent} does not answer`);
+        log.warn(`The keeper of ${spec.agent} does not answer, and is ended with its agent`);
+        if (keeperLives) deps.kill(state.keeper.pid);
+        // By its mark: long after, the number may be another's.
+        if (state?.agent && deps.isAlive(state.agent)) deps.kill(-state.agent.pid);
         return ended(UNKNOWN);
       }
       await clock.sleep(TRY_MS);
@@ -144,11 +148,7 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
     },
     write: (line, key) => link.write(key ?? `${generation}.${writes++}`, line),
     closeInput: () => signal("EOF"),
-    signalGroup(name) {
-      signal(name);
-      // Also without a keeper: its group may outlive it.
-      if (gone && pid > 0) deps.killGroup(pid, name);
-    },
+    signalGroup: signal,
     sweep: () => deps.sweep(spec.tag),
     exited: exit.promise,
     stderr: () => deps.tailText(place.err).split("\n").filter(Boolean).slice(-STDERR_LINES),

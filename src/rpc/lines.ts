@@ -11,6 +11,8 @@ export interface LineSplitter {
   push(bytes: Uint8Array): void;
   /** Where the next whole line will begin. */
   readonly offset: number;
+  /** The last line has no end yet. */
+  readonly isInside: boolean;
 }
 
 export const MAX_LINE_BYTES = 16 * 1024 * 1024;
@@ -55,6 +57,9 @@ export function createLineSplitter(events: LineEvents, maxBytes = MAX_LINE_BYTES
     },
     get offset() {
       return offset;
+    },
+    get isInside() {
+      return length > 0;
     },
   };
 }

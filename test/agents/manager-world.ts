@@ -48,6 +48,7 @@ export function openManager(options: FakeAgentOptions = {}, more: Partial<Launch
     update() {},
     permission: async () => ({ outcome: "cancelled" }),
     withdrawn() {},
+    torn() {},
     isWritten: () => true,
     ...more,
   });
