@@ -27,7 +27,13 @@ const MAX_WAITING = 100_000;
 export const diskFull = (why: string): Fault =>
   new Fault("DISK_FULL", `The session's journal cannot be written: ${why}; make room and try again`);
 
-export function createScribe(clock: Clock, journal: Journal, written: () => void): Scribe {
+/** `notice`: why nothing can be written, and that it goes on. */
+export function createScribe(
+  clock: Clock,
+  journal: Journal,
+  written: () => void,
+  notice: (text: string) => void = () => {},
+): Scribe {
   const waiting: Waiting[] = [];
   let lost = 0;
   let trouble: string | undefined;
@@ -35,6 +41,7 @@ export function createScribe(clock: Clock, journal: Journal, written: () => void
   let over = false;
 
   const failed = (thrown: unknown): void => {
+    if (trouble === undefined) notice(diskFull(messageOf(thrown)).message);
     trouble = messageOf(thrown);
     cancel();
     cancel = clock.after(RETRY_MS, write);
@@ -56,8 +63,10 @@ export function createScribe(clock: Clock, journal: Journal, written: () => void
         waiting.splice(0, done);
         if (done > 0) written();
       }
+      const missing = lost;
       if (lost > 0) journal.append("records-lost", { count: lost, message: "The disk was full for too long" });
       lost = 0;
+      if (trouble !== undefined) notice(`The journal can be written again; ${missing} records were lost`);
       trouble = undefined;
     } catch (thrown) {
       failed(thrown);

@@ -45,7 +45,7 @@ export class AgentSession {
     this.suppressed = fold.suppressed;
     this.#known = new Map(fold.prompts);
     this.viewers = createViewers(deps.journal);
-    this.#scribe = createScribe(deps.clock, deps.journal, this.viewers.wake);
+    this.#scribe = createScribe(deps.clock, deps.journal, this.viewers.wake, this.viewers.notice);
     const changed = (): void => {
       // Its silence while it waited for a person was no silence of its own.
       this.#activity.heard();

@@ -11,7 +11,7 @@ import type { AgentSession } from "./session.ts";
 
 export interface ServiceClient {
   clientId: string;
-  events(session: string, events: SessionRecord[]): void;
+  events(session: string, events: SessionRecord[], notice?: string): void;
 }
 
 export interface VerbsDeps {
@@ -84,7 +84,9 @@ export function createVerbs({ launcher, manager, registry, watch, linger, close,
           const message = `Session "${request.session}" has no event ${request.after}; its last one is ${session.lastSeq}`;
           throw new Fault("USAGE", message, { name: request.session });
         }
-        session.viewers.attach(clientId, request.after, (events) => client.events(request.session, events));
+        session.viewers.attach(clientId, request.after, (events, notice) =>
+          client.events(request.session, events, notice),
+        );
         watch.attached(session);
         return infoOf(session);
       }

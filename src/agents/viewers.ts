@@ -5,7 +5,9 @@ import type { Journal } from "./journal.ts";
 
 export interface Viewers {
   readonly size: number;
-  attach(clientId: string, after: number, send: (events: SessionRecord[]) => void): void;
+  attach(clientId: string, after: number, send: Viewer["send"]): void;
+  /** To all of them, now; it is nobody's record. */
+  notice(text: string): void;
   /** What this client has got: more may be sent. */
   acknowledged(clientId: string, seq: number): void;
   detach(clientId: string): boolean;
@@ -16,7 +18,7 @@ export interface Viewers {
 interface Viewer {
   cursor: number;
   acknowledged: number;
-  send(events: SessionRecord[]): void;
+  send(events: SessionRecord[], notice?: string): void;
 }
 
 /** Sent and not yet acknowledged, at most: the sockets hide megabytes of lag, only acknowledgements show it. */
@@ -62,6 +64,9 @@ export function createViewers(journal: Journal): Viewers {
       if (!viewer) return;
       viewer.acknowledged = Math.max(viewer.acknowledged, Math.min(seq, viewer.cursor));
       feed(viewer);
+    },
+    notice(text) {
+      for (const viewer of viewers.values()) viewer.send([], text);
     },
     detach: (clientId) => viewers.delete(clientId),
     wake() {

@@ -26,7 +26,7 @@ export interface ServiceNeeds {
 
 export interface ServiceClient {
   clientId: string;
-  events(session: string, events: SessionRecord[]): void;
+  events(session: string, events: SessionRecord[], notice?: string): void;
 }
 
 export async function askService(
@@ -35,8 +35,8 @@ export async function askService(
   requestId: string,
   request: AgentRequest,
 ): Promise<void> {
-  const events = (session: string, records: SessionRecord[]) =>
-    client.send({ type: "agent-events", session, events: records });
+  const events = (session: string, records: SessionRecord[], notice?: string) =>
+    client.send({ type: "agent-events", session, events: records, ...(notice === undefined ? {} : { notice }) });
   try {
     if (service === "closing") throw new SessionDisconnectedError("", "the host is shutting down");
     if (!service) throw new Fault("REFUSED", "This host runs no agents; it was started by a program of somebody's own");

@@ -23,7 +23,7 @@ export interface ConnectionEvents extends Record<string, unknown> {
   "host-found": { role: Role; hostPid: number; tookMs: number };
   /** The search was given up. */
   ended: { error: Error | undefined };
-  "agent-events": { session: string; events: SessionRecord[] };
+  "agent-events": { session: string; events: SessionRecord[]; notice?: string | undefined };
 }
 
 /** How a connection gets a link, at first and after each loss. */
@@ -120,7 +120,7 @@ export async function openConnection(
       case "succession":
         return reacher.succession(message.rank);
       case "agent-events":
-        return emitter.emit("agent-events", { session: message.session, events: message.events });
+        return emitter.emit("agent-events", message);
       case "host-transfer":
         return reacher.transferNotice();
       case "host-ready":

@@ -16,6 +16,7 @@ export async function* followSession(
   connection: BridgeConnection,
   session: string,
   after: number,
+  notice: (text: string) => void,
   over?: AbortSignal,
 ): AsyncGenerator<SessionRecord> {
   const queue = createQueue<SessionRecord>();
@@ -32,6 +33,7 @@ export async function* followSession(
   const stops = [
     connection.on("agent-events", (told) => {
       if (told.session !== session) return;
+      if (told.notice !== undefined) notice(told.notice);
       for (const event of told.events) {
         if (event.seq <= cursor) continue;
         cursor = event.seq;

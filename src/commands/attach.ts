@@ -19,10 +19,11 @@ export const attach = holdfastCommand({
   stands: () => true,
   async run({ session, after, port }, context) {
     const connection = await context.open({ port, mode: "standing" });
+    const notice = (said: string) => context.printer.note(said, "yellow");
     const view = createSessionView(context.printer);
     const dialog = createPermissionDialog(context, connection, session);
     try {
-      for await (const event of followSession(connection, session, after)) {
+      for await (const event of followSession(connection, session, after, notice)) {
         view.show(event);
         dialog.told(event);
         // Only what was read is acknowledged; the rest waits in the journal.

@@ -95,6 +95,7 @@ async function follow(context: Context, connection: BridgeConnection, asked: Ask
   const { session, promptId, timeoutMs } = asked;
   const view = createSessionView(printer, promptId);
   const dialog = createPermissionDialog(context, connection, session);
+  const notice = (said: string) => printer.note(said, "yellow");
   const over = new AbortController();
   const timers: Cancel[] = [];
   let why: "signal" | "timeout" | undefined;
@@ -109,7 +110,7 @@ async function follow(context: Context, connection: BridgeConnection, asked: Ask
   if (signal.aborted) onSignal();
   if (timeoutMs !== undefined) timers.push(world.clock.after(timeoutMs, () => cancel("timeout")));
   try {
-    for await (const event of followSession(connection, session, asked.after, over.signal)) {
+    for await (const event of followSession(connection, session, asked.after, notice, over.signal)) {
       view.show(event);
       dialog.told(event);
       if (event.type !== "turn-ended" || event.data["promptId"] !== promptId) continue;

@@ -150,7 +150,13 @@ export const HostMessage = z.discriminatedUnion("type", [
     result: z.unknown().optional(),
     error: z.object({ code: z.string(), message: z.string(), data: z.record(z.string(), z.unknown()) }).optional(),
   }),
-  z.looseObject({ type: z.literal("agent-events"), session: z.string(), events: z.array(SessionRecord) }),
+  z.looseObject({
+    type: z.literal("agent-events"),
+    session: z.string(),
+    events: z.array(SessionRecord),
+    /** For people: why nothing comes, or that it goes on. It has no number and is not kept. */
+    notice: z.string().optional(),
+  }),
   z.looseObject({ type: z.literal("succession"), rank: z.number().int().nonnegative() }),
   z.looseObject({ type: z.literal("host-transfer") }),
   z.looseObject({ type: z.literal("host-ready") }),

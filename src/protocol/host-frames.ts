@@ -137,7 +137,11 @@ const MESSAGES: { readonly [Type in MessageType]: Guard<Message<Type>> } = {
       shape<NonNullable<Message<"agent-response">["error"]>>({ code: isText, message: isText, data: isRecord }),
     ),
   }),
-  "agent-events": message("agent-events", { session: isText, events: listOf(isSessionRecord) }),
+  "agent-events": message("agent-events", {
+    session: isText,
+    events: listOf(isSessionRecord),
+    notice: optional(isText),
+  }),
   succession: message("succession", { rank: wholeFrom(0) }),
   "host-transfer": message("host-transfer", {}),
   "host-ready": message("host-ready", {}),
