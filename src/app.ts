@@ -101,7 +101,7 @@ async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics
     if (state.settings(port)?.auth === "none") {
       printer.note(`Port ${port} goes on with --auth none, as its last host left it; holdfast stop ends that`, "red");
     }
-    startDetached(["background-host", "--port", String(port)]);
+    return startDetached(["background-host", "--port", String(port)]);
   };
   let config: Config | undefined;
   const context: Context = {

@@ -6,7 +6,7 @@ import type { ClientMessage, HostMessage, SessionEvent } from "../protocol/clien
 import { Fault, HostUnreachableError, messageOf } from "../protocol/fault.ts";
 import type { HostService, ServiceNeeds } from "./ask-service.ts";
 import type { Client } from "./client-link.ts";
-import { type BridgeConnection, openConnection, type Reacher } from "./connection.ts";
+import { type BridgeConnection, openConnection } from "./connection.ts";
 import {
   type BindOutcome,
   HandOffManager,
@@ -17,7 +17,8 @@ import {
 } from "./hand-off.ts";
 import type { createHosting } from "./hosting.ts";
 import { type HostLink, type JoinOutcome, join } from "./join.ts";
-import { describeHolder, hopeless, reachHost } from "./reach.ts";
+import { describeHolder, hopeless, reachHost, type StartHost } from "./reach.ts";
+import type { Reacher } from "./reacher.ts";
 import type { State } from "./state.ts";
 
 export type Mode =
@@ -49,7 +50,7 @@ export interface BridgeOptions {
   background?: boolean;
   logFile?: string | null;
   /** A command's way to start a background host; undefined with --no-start. */
-  startHost?: (() => void | Promise<void>) | undefined;
+  startHost?: StartHost | undefined;
   listener?: BridgeListener;
   /** What makes a host of this process. A command has none, and need not load it. */
   hosting?: typeof createHosting;
@@ -71,6 +72,8 @@ function createReacher(world: World, options: BridgeOptions): Reacher {
   let joined: HostLink | undefined;
   let lastJoin: JoinOutcome | undefined;
   let noticed = "";
+  /** Undefined: nobody has told us. */
+  let standing: number | undefined;
 
   const notice = (message: string): void => {
     if (message === noticed) return;
@@ -197,7 +200,7 @@ function createReacher(world: World, options: BridgeOptions): Reacher {
       return mode === "command" ? await reach(state.settings(port) !== undefined) : await start();
     },
     async again() {
-      return mode === "command" ? await reach(true) : await standInLine();
+      return mode === "command" ? await reach(standing !== 0) : await standInLine();
     },
     settled(link) {
       noticed = "";
@@ -205,6 +208,9 @@ function createReacher(world: World, options: BridgeOptions): Reacher {
     },
     transferNotice: () => handOff.onHostTransferNotice(),
     succession: (rank) => handOff.onSuccession(rank),
+    inLine(count) {
+      standing = count;
+    },
     async leave() {
       over.abort();
       await hosting?.leave();

@@ -8,6 +8,7 @@ import { Fault, isFaultCode, SessionDisconnectedError } from "../protocol/fault.
 import { createPending } from "../rpc/pending.ts";
 import type { HostLink } from "./join.ts";
 import { createKnownSessions } from "./known-sessions.ts";
+import type { Reacher } from "./reacher.ts";
 import type { Ask, BridgeSession } from "./session.ts";
 
 export type Role = "host" | "client";
@@ -26,24 +27,13 @@ export interface ConnectionEvents extends Record<string, unknown> {
   "agent-events": { session: string; events: SessionRecord[]; notice?: string | undefined };
 }
 
-/** How a connection gets a link, at first and after each loss. */
-export interface Reacher {
-  first(receive: (message: HostMessage) => void, lost: (why: { hung: boolean }) => void): Promise<HostLink>;
-  /** Undefined: we are leaving. */
-  again(why: { hung: boolean }): Promise<HostLink | undefined>;
-  /** The link is in use. */
-  settled(link: HostLink): void;
-  transferNotice(): void;
-  succession(rank: number): void;
-  /** Gives back what the link alone does not hold: the host itself. */
-  leave(): Promise<void>;
-}
-
 export interface BridgeConnection {
   readonly role: Role;
   readonly port: number;
   readonly hostPid: number;
   readonly isConnected: boolean;
+  /** The search for a host was given up, or this end closed it. */
+  readonly isOver: boolean;
   readonly on: Emitter<ConnectionEvents>["on"];
   listSessions(): SessionInfo[];
   listInstances(): InstanceInfo[];
@@ -92,6 +82,12 @@ export async function openConnection(
     return answer;
   };
 
+  const askFor = async <Type extends Response["type"]>(message: ClientMessage, type: Type, timeoutMs = LIST_MS) => {
+    const response = await ask(message, timeoutMs);
+    if (response.type !== type) throw new Error(`The host answered "${response.type}" to "${message.type}"`);
+    return response as Extract<Response, { type: Type }>;
+  };
+
   const askSession =
     (sessionId: string): Ask =>
     async (type, payload, timeoutMs): Promise<Result> => {
@@ -121,6 +117,8 @@ export async function openConnection(
         return reacher.succession(message.rank);
       case "agent-events":
         return emitter.emit("agent-events", message);
+      case "in-line":
+        return reacher.inLine(message.standing);
       case "host-transfer":
         return reacher.transferNotice();
       case "host-ready":
@@ -133,8 +131,7 @@ export async function openConnection(
   const adopt = async (next: HostLink): Promise<void> => {
     link = next;
     reacher.settled(next);
-    const response = await ask({ type: "list-sessions", requestId: newId() }, LIST_MS);
-    if (response.type === "list-sessions-response") sessions.listed(response.sessions);
+    sessions.listed((await askFor({ type: "list-sessions", requestId: newId() }, "list-sessions-response")).sessions);
   };
 
   const lost = (why: { hung: boolean }): void => {
@@ -218,6 +215,9 @@ export async function openConnection(
     get isConnected() {
       return link !== undefined;
     },
+    get isOver() {
+      return over;
+    },
     on: emitter.on,
     listSessions: sessions.infos,
     listInstances: () => groupByInstance(sessions.infos()),
@@ -225,19 +225,15 @@ export async function openConnection(
     resolveSession: (wanted = {}, timeoutMs = WAIT_MS) => sessions.resolve(wanted, timeoutMs),
     waitForSession: (timeoutMs = WAIT_MS) => sessions.any(timeoutMs),
     async status() {
-      const response = await ask({ type: "host-status", requestId: newId() }, LIST_MS);
-      if (response.type !== "host-status-response") throw new Error("The host did not answer with its status");
-      return response.status;
+      return (await askFor({ type: "host-status", requestId: newId() }, "host-status-response")).status;
     },
     async stopHost({ agents } = { agents: false }) {
-      const response = await ask({ type: "host-stop", requestId: newId(), agents }, LIST_MS);
-      if (response.type !== "host-stop-response") throw new Error("The host did not answer to stop");
-      return { pid: response.pid, standing: response.standing };
+      const { pid, standing } = await askFor({ type: "host-stop", requestId: newId(), agents }, "host-stop-response");
+      return { pid, standing };
     },
     async askAgents(request, timeoutMs = AGENT_MS) {
-      const response = await ask({ type: "agent-request", requestId: newId(), request }, timeoutMs);
-      if (response.type !== "agent-response") throw new Error("The host did not answer as an agent's host");
-      const { error, result } = response;
+      const message = { type: "agent-request", requestId: newId(), request } as const;
+      const { error, result } = await askFor(message, "agent-response", timeoutMs);
       if (!error) return result;
       throw new Fault(isFaultCode(error.code) ? error.code : "REFUSED", error.message, error.data);
     },

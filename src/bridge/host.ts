@@ -72,7 +72,7 @@ export function startHost(world: HostWorld, options: HostOptions, events: HostEv
   const { limits } = settings;
   const plugins = new Map<PluginLink, Peer>();
   const clientPeers = new Set<Peer>();
-  const roster = createRoster();
+  const roster = createRoster(() => closing);
   const subscriptions = createSubscriptions();
   const relay = createRelay(world, limits.requestsPerSession);
   let closing = false;

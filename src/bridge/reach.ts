@@ -1,8 +1,11 @@
 // How does a command find a host? It joins one, or starts one in the background and joins that; it never hosts.
 import { QUICK_LADDER_MS } from "../core/takeover.ts";
-import type { World } from "../platform/world.ts";
+import type { StartedProcess, World } from "../platform/world.ts";
 import { Fault, HostUnreachableError } from "../protocol/fault.ts";
 import type { HostLink, JoinOutcome } from "./join.ts";
+
+/** What can be told of the host that was started; nothing, where it is not a process of its own. */
+export type StartHost = () => StartedProcess | undefined | Promise<StartedProcess | undefined>;
 
 export interface ReachDeps {
   world: Pick<World, "clock" | "net">;
@@ -10,13 +13,18 @@ export interface ReachDeps {
   signal: AbortSignal;
   join(): Promise<JoinOutcome>;
   /** Undefined: fail instead of starting one. */
-  startHost: (() => void | Promise<void>) | undefined;
+  startHost: StartHost | undefined;
   /** After a loss somebody in line may be taking over: look a little longer before starting a host. */
   afterLoss: boolean;
 }
 
 const BACKGROUND_MS = 5_000;
 const POLL_MS = 50;
+/** One that was just started is looked for often, or its first milliseconds would be waited away. */
+const STARTING_POLL_MS = 4;
+const STARTING_MS = 500;
+/** A host that is killed before it could answer is started again. */
+const MAX_KILLS = 100;
 const SILENT_TRIES = 4;
 const SILENT_WAIT_MS = 1_000;
 
@@ -42,6 +50,8 @@ export async function reachHost(deps: ReachDeps): Promise<HostLink> {
   const { clock } = world;
   const unreachable = (why: string, nobody = false) => new HostUnreachableError("127.0.0.1", port, why, { nobody });
   let startedAt: number | undefined;
+  let started: StartedProcess | undefined;
+  let kills = 0;
   let silent = 0;
   const since = clock.elapsed();
   for (let attempt = 0; !signal.aborted; attempt++) {
@@ -56,9 +66,10 @@ export async function reachHost(deps: ReachDeps): Promise<HostLink> {
       continue;
     }
     const patient = deps.afterLoss && attempt < QUICK_LADDER_MS.length;
-    if (outcome.kind === "refused" && startedAt === undefined && !patient) {
+    const isDead = started?.wasKilled() === true && kills++ < MAX_KILLS;
+    if (outcome.kind === "refused" && (isDead || (startedAt === undefined && !patient))) {
       if (!deps.startHost) throw unreachable("none is running; start one with: holdfast serve", true);
-      await deps.startHost();
+      started = await deps.startHost();
       startedAt = clock.elapsed();
     }
     if (clock.elapsed() - (startedAt ?? since) > BACKGROUND_MS) {
@@ -68,7 +79,8 @@ export async function reachHost(deps: ReachDeps): Promise<HostLink> {
           : "the host started in the background did not come up within 5 s; see its log file",
       );
     }
-    await clock.sleep(QUICK_LADDER_MS[attempt] ?? POLL_MS, signal);
+    const isStarting = startedAt !== undefined && clock.elapsed() - startedAt < STARTING_MS;
+    await clock.sleep(isStarting ? STARTING_POLL_MS : (QUICK_LADDER_MS[attempt] ?? POLL_MS), signal);
   }
   throw unreachable("interrupted");
 }

@@ -14,13 +14,21 @@ export interface Roster {
   tellAll(message: HostMessage): void;
 }
 
-export function createRoster(): Roster {
+/** While the host leaves, those in line leave it too: that says nothing of who hosts next. */
+export function createRoster(isClosing: () => boolean = () => false): Roster {
   const byId = new Map<string, Client>();
   let line: Line = EMPTY_LINE;
 
+  const tellInLine = (client: Client): void => {
+    if (client.ours && !client.standing && !client.local && !isClosing())
+      client.send({ type: "in-line", standing: line.ranks.size });
+  };
   const apply = (change: LineChange): void => {
+    const before = line.ranks.size;
     line = change.line;
     for (const { clientId, rank } of change.tell) byId.get(clientId)?.send({ type: "succession", rank });
+    // Whoever does not stand in line must know whether to wait for somebody who does.
+    if (line.ranks.size !== before) for (const client of byId.values()) tellInLine(client);
   };
 
   return {
@@ -33,6 +41,7 @@ export function createRoster(): Roster {
     enter(client) {
       byId.set(client.clientId, client);
       if (client.standing) apply(enter(line, client.clientId));
+      else tellInLine(client);
     },
     leave({ clientId }) {
       byId.delete(clientId);

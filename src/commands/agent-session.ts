@@ -2,7 +2,7 @@
 import type { BridgeConnection } from "../bridge/connection.ts";
 import { createQueue } from "../bridge/queue.ts";
 import type { AgentRequest, SessionRecord } from "../protocol/agents.ts";
-import { Fault, type FaultCode, isFaultCode, SessionDisconnectedError } from "../protocol/fault.ts";
+import { Fault, type FaultCode, isFaultCode } from "../protocol/fault.ts";
 import { SESSION_NAME } from "../protocol/vocabulary.ts";
 import { text } from "../surface/argument.ts";
 import type { Context } from "./context.ts";
@@ -63,24 +63,17 @@ export async function askUntilAnswered(
   connection: BridgeConnection,
   request: AgentRequest,
 ): Promise<unknown> {
-  let ended: Error | undefined;
-  const stop = connection.on("ended", ({ error }) => {
-    ended = error ?? new SessionDisconnectedError("", "this connection was closed");
-  });
-  try {
-    for (;;) {
-      try {
-        return await connection.askAgents(request);
-      } catch (thrown) {
-        if (!isLoss(thrown)) throw thrown;
-        while (!connection.isConnected && !ended) await world.clock.sleep(AGAIN_MS);
-        if (ended) throw ended;
-        // One that is leaving still answers, and says so.
+  for (;;) {
+    try {
+      return await connection.askAgents(request);
+    } catch (thrown) {
+      if (!isLoss(thrown)) throw thrown;
+      do {
+        if (connection.isOver) throw thrown;
+        // Also where there is a connection: a host that is leaving still answers, and says so.
         await world.clock.sleep(AGAIN_MS);
-      }
+      } while (!connection.isConnected);
     }
-  } finally {
-    stop();
   }
 }
 

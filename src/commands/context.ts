@@ -2,7 +2,7 @@
 import type { BridgeOptions } from "../bridge/bridge.ts";
 import type { BridgeConnection } from "../bridge/connection.ts";
 import type { State } from "../bridge/state.ts";
-import type { Child, ChildOptions, Log, World } from "../platform/world.ts";
+import type { Child, ChildOptions, Log, StartedProcess, World } from "../platform/world.ts";
 import type { Config } from "../protocol/config.ts";
 import { type AnyCommand, command } from "../surface/command.ts";
 import type { Env } from "../surface/flags.ts";
@@ -21,7 +21,7 @@ export interface Context {
   state: State;
   /** Opened here, closed when the command ends, however it ends. */
   open(options: OpenOptions): Promise<BridgeConnection>;
-  startBackgroundHost(port: number): Promise<void>;
+  startBackgroundHost(port: number): Promise<StartedProcess>;
   /** Against the directory we were called in. */
   absolute(path: string): string;
   readStdin(): Promise<string>;

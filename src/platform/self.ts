@@ -1,11 +1,12 @@
 // How is this same program started again? Compiled, the executable is all; interpreted, it is bun and the entry.
+import type { StartedProcess } from "./world.ts";
 
 const isCompiled = (): boolean => Bun.main.startsWith("/$bunfs/") || /^[A-Za-z]:[\\/]~BUN/.test(Bun.main);
 
 export const selfCommand = (): string[] => (isCompiled() ? [process.execPath] : [process.execPath, Bun.main]);
 
 /** Outlives us: own session, cwd `/`, no stdio of ours. */
-export function startDetached(words: readonly string[]): void {
+export function startDetached(words: readonly string[]): StartedProcess {
   // Inherited, this flag would end the child with us.
   const { BUN_FEATURE_FLAG_NO_ORPHANS: _, ...env } = process.env;
   const child = Bun.spawn([...selfCommand(), ...words], {
@@ -17,4 +18,5 @@ export function startDetached(words: readonly string[]): void {
     stderr: "ignore",
   });
   child.unref();
+  return { wasKilled: () => child.signalCode !== null };
 }

@@ -142,6 +142,11 @@ export interface Secrets {
   equal(left: string, right: string): boolean;
 }
 
+/** One that outlives us. */
+export interface StartedProcess {
+  wasKilled(): boolean;
+}
+
 export interface ChildOptions {
   env: Readonly<Record<string, string | undefined>>;
   line(line: string): void;

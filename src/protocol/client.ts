@@ -158,6 +158,8 @@ export const HostMessage = z.discriminatedUnion("type", [
     notice: z.string().optional(),
   }),
   z.looseObject({ type: z.literal("succession"), rank: z.number().int().nonnegative() }),
+  /** To those who do not: how many stand in line. */
+  z.looseObject({ type: z.literal("in-line"), standing: z.number().int().nonnegative() }),
   z.looseObject({ type: z.literal("host-transfer") }),
   z.looseObject({ type: z.literal("host-ready") }),
 ]);

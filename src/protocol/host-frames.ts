@@ -142,6 +142,7 @@ const MESSAGES: { readonly [Type in MessageType]: Guard<Message<Type>> } = {
     events: listOf(isSessionRecord),
     notice: optional(isText),
   }),
+  "in-line": message("in-line", { standing: wholeFrom(0) }),
   succession: message("succession", { rank: wholeFrom(0) }),
   "host-transfer": message("host-transfer", {}),
   "host-ready": message("host-ready", {}),

@@ -9,7 +9,7 @@ import { squat } from "../support/squatter.ts";
 /** A way to start a background host, which is up some ms later. */
 function starter(machine: Machine, upAfterMs: number | "never" = 200) {
   const started: { times: number; host: Opened | undefined } = { times: 0, host: undefined };
-  const startHost = (): void => {
+  const startHost = (): undefined => {
     started.times++;
     if (upAfterMs === "never") return;
     machine.plan(upAfterMs, () => {

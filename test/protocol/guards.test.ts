@@ -78,6 +78,7 @@ const PAIRS: [string, (value: unknown) => boolean, z.ZodType, Sample[]][] = [
       { type: "agent-response", requestId: "r", result: { any: "thing" }, error },
       { type: "agent-events", session: "work", events: [record] },
       { type: "succession", rank: 0 },
+      { type: "in-line", standing: 0 },
       { type: "host-transfer" },
       { type: "host-ready" },
     ],
