@@ -13,6 +13,7 @@ const ADAPTERS = [
 const MODEL_PORT = 8_300 + (process.pid % 500);
 const PORT = 39_000 + (process.pid % 500);
 const TURN_MS = 120_000;
+const PIECES = 150;
 
 const scratch = mkdtempSync(join(tmpdir(), "holdfast-adapters-"));
 const home = join(scratch, "home");
@@ -82,11 +83,27 @@ const textOf = ({ events }: Ran): string =>
     .map((update) => (update?.sessionUpdate === "agent_message_chunk" ? (update.content?.text ?? "") : ""))
     .join("");
 
-async function pidOf(agent: string): Promise<number> {
-  const { out } = await run(["status", "--json"]);
-  const status = JSON.parse(out.slice(0, out.lastIndexOf("}") + 1)) as { agents: { name: string; pid: number }[] };
-  return status.agents.find(({ name }) => name === agent)?.pid ?? 0;
+interface Pids {
+  host: number;
+  agent: number;
+  keeper: number;
 }
+
+async function pidsOf(agent: string): Promise<Pids> {
+  const { out } = await run(["status", "--json"]);
+  const status = JSON.parse(out.slice(0, out.lastIndexOf("}") + 1)) as {
+    pid: number;
+    agents: { name: string; pid: number; keeper: number }[];
+  };
+  const { pid = 0, keeper = 0 } = status.agents.find(({ name }) => name === agent) ?? {};
+  return { host: status.pid, agent: pid, keeper };
+}
+
+/** Each piece once, in order. */
+const isWhole = (ran: Ran, pieces: number): boolean => {
+  const numbers = [...textOf(ran).matchAll(/\[(\d+)\]/g)].map(([, number]) => Number(number));
+  return numbers.length === pieces && numbers.every((number, at) => number === at + 1);
+};
 
 async function adapter({ agent, name, version, tool }: (typeof ADAPTERS)[number]): Promise<void> {
   const is = (what: string) => `${name} ${version}: ${what}`;
@@ -108,7 +125,19 @@ async function adapter({ agent, name, version, tool }: (typeof ADAPTERS)[number]
     is("Ctrl-C cancels the turn"),
     cancelled.code === 130 && cancelled.events.at(-1)?.data["stopReason"] === "cancelled",
   );
-  const pid = await pidOf(agent);
+  for (const who of ["host", "keeper"] as const) {
+    const pids = await pidsOf(agent);
+    const alone = await run(prompt(`SLOW ${PIECES} 20`), (type, count) => {
+      if (type === "update" && count === 20) process.kill(pids[who], "SIGKILL");
+    });
+    const after = await run(prompt("and then"));
+    check(
+      is(`kill -9 of the ${who} in mid-turn: the turn is whole, the context kept`),
+      alone.code === 0 && isWhole(alone, PIECES - 1) && after.code === 0 && textOf(after).includes("secret=kept"),
+      `${who} ${pids[who]}`,
+    );
+  }
+  const { agent: pid } = await pidsOf(agent);
   const killed = await run(prompt("SLOW 2000 20"), (type, count) => {
     if (type === "update" && count === 20) process.kill(-pid, "SIGKILL");
   });
@@ -148,9 +177,13 @@ async function main(): Promise<number> {
   try {
     for (const each of ADAPTERS) await adapter(each);
     const stopped = await run(["stop"]);
-    check("no process is left after stop", stopped.code === 0 && leftovers().length === 0, leftovers().join(" "));
+    check(
+      "no process is left after stop: the agents are idle",
+      stopped.code === 0 && leftovers().length === 0,
+      leftovers().join(" "),
+    );
   } finally {
-    await run(["stop"]);
+    await run(["stop", "--agents"]);
     model.kill();
     rmSync(scratch, { recursive: true, force: true });
   }
