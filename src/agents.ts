@@ -49,7 +49,6 @@ function keepersAt(world: World, directory: string, needs: ServiceNeeds): KeptAg
     sweep: sweepTagged,
     kill: (pid) => void kill(pid, "SIGKILL"),
     punchHole,
-    fenced: needs.fenced,
     newTag: world.newId,
     find: commandPath,
     lingerMs: () => needs.idleLimits().maxIdleMs || NO_CAP_MS,

@@ -102,11 +102,12 @@ export class AgentManager {
       slot.newest?.process.kept?.release();
       // Nobody waits for its answers any more: whoever adopts it does.
       slot.newest?.client.end(shuttingDown());
+      slot.current = undefined;
     }
   }
 
   names(): string[] {
-    return [...this.#slots.keys()].filter((name) => this.getStatus(name) !== "idle");
+    return [...this.#slots.keys()];
   }
 
   #slot(name: string): Slot {

@@ -76,7 +76,7 @@ export function createCheckpoints({ clock, client, from, out, kept, isWritten }:
     const checkpoint: AgentCheckpoint = { out: last, in: agent.inputEnd, initialized, requests, questions };
     try {
       agent.checkpoint(JSON.stringify(checkpoint));
-      agent.giveBack(last);
+      agent.giveBack(last, agent.inputEnd ?? 0);
     } catch {
       // A full disk: then the next host reads more.
     }

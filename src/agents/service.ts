@@ -20,6 +20,8 @@ export interface AgentServiceDeps extends LauncherWorld {
   idleLimits(): IdleLimits;
   /** `company` may be another. */
   companyChanged(): void;
+  /** A newer host has its agents: it must go. */
+  fenced?(): void;
   /** Room on the disk where everything is kept. */
   freeBytes?(): number;
 }
@@ -144,6 +146,13 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     log.warn(`Not everything that an earlier host left could be taken over: ${messageOf(thrown)}`),
   );
 
+  deps.keepers?.onFenced(() => {
+    watch.end();
+    for (const session of registry.held()) session.end(true);
+    manager.leave();
+    deps.fenced?.();
+  });
+
   // Later: whoever takes over has more urgent things to do.
   let cancelPrune = deps.clock.after(PRUNE_AFTER_MS, pruneDaily);
   function pruneDaily(): void {
@@ -182,7 +191,7 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     company: watch.company,
     async endAgents() {
       await adopted;
-      await Promise.all(manager.names().map((agent) => manager.stop(agent)));
+      await manager.shutdownAll();
       // The ends of their turns are recorded.
       await deps.clock.sleep(0);
     },

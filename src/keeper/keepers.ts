@@ -8,7 +8,7 @@ import { createKeptAgent, type KeptAgentDeps, type KeptProcess } from "./kept-ag
 import { type KeeperSpec, type Place, placeAt, SOCKET_PATH_BYTES } from "./place.ts";
 import { KEEPER_VERSION } from "./wire.ts";
 
-export interface KeepersDeps extends Omit<KeptAgentDeps, "generation" | "place" | "spec"> {
+export interface KeepersDeps extends Omit<KeptAgentDeps, "generation" | "place" | "spec" | "fenced"> {
   /** Of the port. */
   directory: string;
   /** Short, and ours alone, for sockets whose own place has too long a path. */
@@ -47,8 +47,14 @@ export function createKeepers(deps: KeepersDeps): KeptAgents {
     const own = join(directory, "s");
     return Buffer.byteLength(own) <= SOCKET_PATH_BYTES ? own : join(deps.shortDirectory(), run);
   };
+  let tellFenced = (): void => {};
+  let isFenced = false;
+  const fenced = (): void => {
+    if (!isFenced) tellFenced();
+    isFenced = true;
+  };
   const processAt = (place: Place, spec: KeeperSpec): KeptProcess =>
-    createKeptAgent({ ...deps, generation, place, spec });
+    createKeptAgent({ ...deps, generation, place, spec, fenced });
 
   const take = async (name: string): Promise<LeftAgent[]> => {
     const place = placeAt(files, join(home, name));
@@ -81,6 +87,9 @@ export function createKeepers(deps: KeepersDeps): KeptAgents {
 
   return {
     generation,
+    onFenced(tell) {
+      tellFenced = tell;
+    },
     async left() {
       const taken = await Promise.all(
         files

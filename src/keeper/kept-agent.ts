@@ -55,7 +55,9 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
   let tail: Tail | undefined;
   let events: AgentProcessEvents = { output() {} };
   let [pid, keeperPid, writes, givenBack] = [0, 0, 0, 0];
+  let unsure: readonly string[] = [];
   let gone: AgentExit | undefined;
+  /** It is another host's, or nobody's: nothing of it is touched any more. */
   let over = false;
 
   const ended = (how: AgentExit): void => {
@@ -67,13 +69,22 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
     exit.resolve(gone);
   };
 
+  /** What was answered meanwhile is sure: its output is told first. */
+  const tellUnsure = (): void => {
+    if (!tail || unsure.length === 0) return;
+    tail.drain();
+    events.unsure?.(unsure);
+    unsure = [];
+  };
+
   const link = createKeeperLink(
     { clock, generation, socket: spec.socket, connect: deps.connect },
     {
       attached(attached) {
         pid = attached.agentPid;
         keeperPid = attached.pid;
-        if (attached.unsure.length > 0) events.unsure?.(attached.unsure);
+        ({ unsure } = attached);
+        tellUnsure();
         if (attached.exit) ended(attached.exit);
       },
       exited: (how) => ended(how ?? UNKNOWN),
@@ -144,12 +155,15 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
     listen(offset, told) {
       events = told;
       tail = deps.tail(place.out, offset, told.output);
-      if (gone) clock.after(0, () => gone && ended(gone));
+      clock.after(0, () => {
+        tellUnsure();
+        if (gone) ended(gone);
+      });
     },
     write: (line, key) => link.write(key ?? `${generation}.${writes++}`, line),
     closeInput: () => signal("EOF"),
     signalGroup: signal,
-    sweep: () => deps.sweep(spec.tag),
+    sweep: () => (over ? 0 : deps.sweep(spec.tag)),
     exited: exit.promise,
     stderr: () => deps.tailText(place.err).split("\n").filter(Boolean).slice(-STDERR_LINES),
     kept: {
@@ -161,10 +175,11 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
       },
       checkpoint: (text) => files.replace(place.checkpoint, text),
       linger: (ms) => link.send({ verb: "linger", ms }),
-      giveBack(offset) {
-        if (offset - givenBack < GIVE_BACK_BYTES) return;
-        givenBack = offset;
-        void deps.punchHole(place.out, offset);
+      giveBack(out, input) {
+        if (out + input - givenBack < GIVE_BACK_BYTES) return;
+        givenBack = out + input;
+        void deps.punchHole(place.out, out);
+        void deps.punchHole(place.inputLog, input);
       },
       release() {
         over = true;
@@ -172,6 +187,7 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
         link.close();
       },
       forget() {
+        if (over) return;
         over = true;
         tail?.stop();
         link.send({ verb: "leave" });

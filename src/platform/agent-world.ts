@@ -49,8 +49,8 @@ export interface KeptAgent {
   checkpoint(text: string): void;
   /** So long it stays without a host. */
   linger(ms: number): void;
-  /** What lies in front of this offset is needed no more. */
-  giveBack(offset: number): void;
+  /** What lies in front of these offsets is needed no more. */
+  giveBack(out: number, input: number): void;
   /** This host leaves; the agent does not. */
   release(): void;
   /** It is gone, and all it said stands elsewhere: nothing of it is needed any more. */
@@ -77,6 +77,8 @@ export interface Keepers {
   readonly generation: number;
   /** Those that earlier hosts left, taken over: their hosts are fenced. */
   left(): Promise<LeftAgent[]>;
+  /** A newer host has them: told once. */
+  onFenced(tell: () => void): void;
 }
 
 export type SpawnAgent = (

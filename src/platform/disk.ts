@@ -13,7 +13,7 @@ export function freeBytes(path: string): number {
 
 /** The first bytes become a hole: offsets stay as they are. False where that cannot be done. */
 export async function punchHole(path: string, bytes: number): Promise<boolean> {
-  if (process.platform !== "linux" || !Bun.which("fallocate")) return false;
+  if (bytes === 0 || process.platform !== "linux" || !Bun.which("fallocate")) return false;
   const child = Bun.spawn(["fallocate", "--punch-hole", "--offset", "0", "--length", String(bytes), path], {
     stdio: ["ignore", "ignore", "ignore"],
   });

@@ -134,7 +134,7 @@ async function adapter({ agent, name, version, tool }: (typeof ADAPTERS)[number]
     check(
       is(`kill -9 of the ${who} in mid-turn: the turn is whole, the context kept`),
       alone.code === 0 && isWhole(alone, PIECES - 1) && after.code === 0 && textOf(after).includes("secret=kept"),
-      `${who} ${pids[who]}`,
+      `${who} ${pids[who]}, exit ${alone.code} and ${after.code}, ${textOf(alone).match(/\[\d+\]/g)?.length} pieces`,
     );
   }
   const { agent: pid } = await pidsOf(agent);
