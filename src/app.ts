@@ -11,6 +11,7 @@ import { isRunning, runInTerminal, startChild } from "./platform/child.ts";
 import { systemClock } from "./platform/clock.ts";
 import { readText } from "./platform/files.ts";
 import { createNoteLog } from "./platform/log.ts";
+import { kill } from "./platform/processes.ts";
 import { selfCommand, startDetached } from "./platform/self.ts";
 import { createStreamOut } from "./platform/stream-out.ts";
 import { createSystemWorld, type Env, stateDirectory } from "./platform/system.ts";
@@ -110,6 +111,7 @@ async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics
     startSelf: (words, options) => startChild([...selfCommand(), ...words], options),
     runInTerminal,
     isRunning,
+    killProcess: (pid) => void kill(pid, "SIGKILL"),
     temporaryDirectory() {
       const made = makeTemporaryDirectory("holdfast-");
       directories.push(made);

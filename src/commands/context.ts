@@ -37,6 +37,8 @@ export interface Context {
   /** Starts this same program with other words. */
   startSelf(words: readonly string[], options: ChildOptions): Child;
   isRunning(pid: number): boolean;
+  /** At once, as a crash would. */
+  killProcess(pid: number): void;
   /** With the person's terminal; its exit code. */
   runInTerminal(command: readonly string[], env: Readonly<Record<string, string>>): Promise<number>;
   /** Removed when the command ends. */

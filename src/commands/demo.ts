@@ -1,8 +1,12 @@
-// holdfast demo: kills the host in the middle of work, and shows who took over and what became of the requests.
+// holdfast demo: kills hosts, a keeper and an agent in the middle of work, and shows what became of it.
 import { createState } from "../bridge/state.ts";
+import type { Child } from "../platform/world.ts";
 import { type Context, holdfastCommand } from "./context.ts";
+import { createAgentAct } from "./demo/agent-act.ts";
+import type { Lines } from "./demo/lines.ts";
 import { type Actor, type Stage, setStage } from "./demo/stage.ts";
-import { type Outcome, startTraffic, type Traffic } from "./demo/traffic.ts";
+import { createTeller, ms } from "./demo/teller.ts";
+import { startTraffic, type Traffic } from "./demo/traffic.ts";
 
 interface Takeover {
   signal: "SIGKILL" | "SIGTERM";
@@ -12,97 +16,147 @@ interface Takeover {
   tookMs: number;
   /** From the signal to the next answer of the plugin. */
   answerMs: number;
+  /** From the signal to the agent's next line. */
+  lineMs: number;
 }
+
+const LINES = 1_500;
+const EVERY_MS = 2;
 
 export const demo = holdfastCommand({
   name: "demo",
   args: {},
   examples: [
-    { line: "holdfast demo", says: "A host, two standbys, a plugin and traffic; two hosts are ended under it" },
+    { line: "holdfast demo", says: "Hosts, a keeper and an agent are killed under work; nothing is lost" },
+    { line: "holdfast demo --format json", says: "The figures" },
   ],
   details: "Everything runs on a free port with a state directory of its own, and nothing is left behind.",
   async run(_, context) {
     const stage = setStage(context);
+    let port: number | undefined;
     try {
-      return await play(context, stage);
+      return await play(context, stage, (taken) => {
+        port = taken;
+      });
     } finally {
-      await stage.clear();
+      await stage.clear(port);
     }
   },
 });
 
-async function play(context: Context, stage: Stage): Promise<number> {
+async function play(context: Context, stage: Stage, holds: (port: number) => void): Promise<number> {
   const { printer, world } = context;
   const { paint } = printer;
-  const since = world.clock.elapsed();
-  const say = (text: string): void => {
-    const at = `${((world.clock.elapsed() - since) / 1000).toFixed(2)} s`;
-    printer.line(`${paint.dim(at.padStart(7))}  ${text}`);
-  };
+  const { clock } = world;
+  const { say, title } = createTeller(context);
 
+  title("1. The host dies");
   const host = stage.start("The host", ["serve", "--port", "0"]);
   const { port } = (await host.event("started")) as { port: number };
-  say(`${paint.bold("host")}     ${host.child.pid} holds port ${port}`);
-  const standbys: Actor[] = [];
-  for (const number of [1, 2]) {
-    const standby = stage.start(`Standby ${number}`, ["serve", "--standby", "--port", String(port)]);
-    await standby.event("started");
-    standbys.push(standby);
-    say(`${paint.bold("standby")}  ${standby.child.pid} stands in line`);
-  }
+  holds(port);
+  say("host", `${host.child.pid} holds port ${port}`);
+  // One after the other: their places in line are known.
+  const standby = async (number: number): Promise<Actor> => {
+    const started = stage.start(`Standby ${number}`, ["serve", "--standby", "--port", String(port)]);
+    await started.event("started");
+    say("standby", `${started.child.pid} stands in line`);
+    return started;
+  };
+  const [first, second] = [await standby(1), await standby(2)];
   const plugin = stage.start("The plugin", ["plugin", "js", "--port", String(port)]);
   await plugin.event("connected");
-  say(`${paint.bold("plugin")}   ${plugin.child.pid} offers a JavaScript session`);
+  say("plugin", `${plugin.child.pid} offers a JavaScript session`);
 
   const connection = await context.open({ port, mode: "command", state: createState(world, stage.stateDirectory) });
-  const traffic = startTraffic(world.clock, connection);
-  await answers(traffic, 100);
-  say(`${paint.bold("traffic")}  ${traffic.answered} requests answered, one after the other`);
+  const traffic = startTraffic(clock, connection);
+  await times(traffic.next, 50);
+  const act = createAgentAct(context, stage, connection);
+  const lines = await act.stream(LINES, EVERY_MS);
+  await times(lines.next, 20);
+  const { agent, keeper } = await act.pids();
+  say("agent", `${agent} writes a line every ${EVERY_MS} ms, held by keeper ${keeper}`);
+  say("traffic", `${traffic.answered} requests answered, ${lines.count} lines written`);
 
-  const [first, second] = standbys as [Actor, Actor];
-  const crash = await takeOver(context, "SIGKILL", host, first, traffic);
-  say(
-    `${paint.red("kill -9")}  ${crash.from}: ${paint.green(String(crash.to))} hosts after ${paint.bold(ms(crash.tookMs))}, the plugin answers again after ${ms(crash.answerMs)}`,
-  );
-  await answers(traffic, 100);
-  const graceful = await takeOver(context, "SIGTERM", first, second, traffic);
-  say(
-    `${paint.yellow("SIGTERM")}  ${graceful.from}: ${paint.green(String(graceful.to))} hosts after ${paint.bold(ms(graceful.tookMs))}, the plugin answers again after ${ms(graceful.answerMs)}`,
-  );
-  await answers(traffic, 100);
+  const crash = await takeOver(context, "SIGKILL", host, first, traffic, lines);
+  say("kill -9", describe(crash, paint.green, paint.bold), paint.red);
+
+  title("2. and 3. The agent works on, whoever dies around it");
+  await times(lines.next, 50);
+  const keeperMs = await killed(context, keeper, lines);
+  say("kill -9", `${keeper}, the keeper: the next line comes after ${paint.bold(ms(keeperMs))}`, paint.red);
+  await times(lines.next, 50);
+  const graceful = await takeOver(context, "SIGTERM", first, second, traffic, lines);
+  say("SIGTERM", describe(graceful, paint.green, paint.bold), paint.yellow);
+  const { stopReason } = await lines.ended;
+  const streamed = lines.outcome(LINES);
+  say("agent", `its turn ended (${stopReason}): ${streamed.lines} of ${LINES} lines`);
+
+  const turn = await act.stream(LINES, EVERY_MS);
+  await times(turn.next, 20);
+  const since = clock.elapsed();
+  context.killProcess(agent);
+  const told = await turn.ended;
+  const toldMs = told.at - since;
+  say("kill -9", `${agent}, the agent: told after ${paint.bold(ms(toldMs))} that its outcome is unknown`, paint.red);
+  const answer = await act.ask("still there?");
+  say("agent", `started again, the conversation restored: ${paint.green(answer)}`);
 
   const outcome = await traffic.stop();
   await connection.disconnect();
-  const { answered, unknown, lost, doubled } = outcome;
-  const tone = isWhole(outcome) ? paint.green : paint.red;
+  const isWhole =
+    outcome.lost + outcome.doubled + streamed.lost + streamed.doubled === 0 &&
+    stopReason === "end_turn" &&
+    told.stopReason === "lost" &&
+    answer.includes("(turn 3)");
+  const tone = isWhole ? paint.green : paint.red;
+  title("What became of it");
   say(
-    `${paint.bold("result")}   ${answered} answered, ${unknown} in flight when a host went (exit code 5, never repeated)`,
+    "plugin",
+    `${outcome.answered} answered, ${outcome.unknown} in flight when a host went (exit code 5, never repeated)`,
   );
-  say(`         ${tone(`lost ${lost}, doubled ${doubled}`)}`);
-  printer.json({ port, takeovers: [crash, graceful], ...outcome });
-  return isWhole(outcome) ? 0 : 1;
+  say("", tone(`lost ${outcome.lost}, doubled ${outcome.doubled}`));
+  say("agent", `${streamed.lines} lines through two hosts and a keeper`);
+  say("", tone(`lost ${streamed.lost}, doubled ${streamed.doubled}`));
+  const agentFigures = { ...streamed, keeperMs, toldMs, restored: answer };
+  printer.json({ port, takeovers: [crash, graceful], requests: outcome, agent: agentFigures, whole: isWhole });
+  return isWhole ? 0 : 1;
 }
 
-const isWhole = ({ lost, doubled }: Outcome): boolean => lost + doubled === 0;
+type Tone = (text: string) => string;
 
-const ms = (value: number): string => `${value.toFixed(1)} ms`;
+const describe = ({ from, to, tookMs, answerMs, lineMs }: Takeover, green: Tone, bold: Tone): string =>
+  `${from}: ${green(String(to))} hosts after ${bold(ms(tookMs))}; next answer after ${ms(answerMs)}, next line after ${ms(lineMs)}`;
 
-async function answers(traffic: Traffic, count: number): Promise<void> {
-  for (let left = count; left > 0; left--) await traffic.next();
+async function times(next: () => Promise<void>, count: number): Promise<void> {
+  for (let left = count; left > 0; left--) await next();
 }
 
 async function takeOver(
   { world }: Context,
   signal: Takeover["signal"],
-  old: Actor,
+  old: { child: Child },
   heir: Actor,
   traffic: Traffic,
+  lines: Lines,
 ): Promise<Takeover> {
   const { clock } = world;
   const since = clock.elapsed();
+  const after = (): number => clock.elapsed() - since;
   old.child.kill(signal);
-  await heir.event("role-changed");
-  const tookMs = clock.elapsed() - since;
+  // What was on its way may still arrive: only lines after the loss count.
+  const line = heir.event("role-changed").then(async () => {
+    const tookMs = after();
+    await lines.next();
+    return { tookMs, lineMs: after() };
+  });
+  const { tookMs, lineMs } = await line;
   await traffic.next();
-  return { signal, from: old.child.pid, to: heir.child.pid, tookMs, answerMs: clock.elapsed() - since };
+  return { signal, from: old.child.pid, to: heir.child.pid, tookMs, answerMs: after(), lineMs };
+}
+
+async function killed({ world, killProcess }: Context, pid: number, lines: Lines): Promise<number> {
+  const since = world.clock.elapsed();
+  killProcess(pid);
+  await lines.next();
+  return world.clock.elapsed() - since;
 }

@@ -99,10 +99,10 @@ async function pidsOf(agent: string): Promise<Pids> {
   return { host: status.pid, agent: pid, keeper };
 }
 
-/** Each piece once, in order. */
+/** Each piece once, in order. (The model may take a cancelled turn's text for this one's, and say more.) */
 const isWhole = (ran: Ran, pieces: number): boolean => {
   const numbers = [...textOf(ran).matchAll(/\[(\d+)\]/g)].map(([, number]) => Number(number));
-  return numbers.length === pieces && numbers.every((number, at) => number === at + 1);
+  return numbers.length >= pieces && numbers.every((number, at) => number === at + 1);
 };
 
 async function adapter({ agent, name, version, tool }: (typeof ADAPTERS)[number]): Promise<void> {

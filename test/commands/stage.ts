@@ -87,6 +87,7 @@ function start(world: ServiceWorld, command: HoldfastCommand, words: readonly st
       }),
     runInTerminal: async (command: readonly string[], env: Readonly<Record<string, string>>) =>
       options.inTerminal?.(command, env) ?? 0,
+    killProcess() {},
     isRunning: () => false,
     startBackgroundHost() {},
   } as unknown as Context;

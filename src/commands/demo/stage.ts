@@ -12,8 +12,11 @@ export interface Actor {
 
 export interface Stage {
   stateDirectory: string;
+  /** Of everything that plays here. */
+  env: Readonly<Record<string, string>>;
   start(name: string, words: readonly string[]): Actor;
-  clear(): Promise<void>;
+  /** With `port`, its agents are ended first. */
+  clear(port?: number): Promise<void>;
 }
 
 const EVENT_MS = 20_000;
@@ -35,9 +38,12 @@ export function setStage(context: Context): Stage {
   const { clock } = context.world;
   const directory = context.temporaryDirectory();
   const actors: Actor[] = [];
+  const own = { XDG_STATE_HOME: directory, XDG_CONFIG_HOME: directory };
   const env = {
-    XDG_STATE_HOME: directory,
+    ...own,
     HOLDFAST_PORT: undefined,
+    // Keepers outlive a demo that is killed, but not for long.
+    MAX_IDLE_MS: "60000",
     // Whatever ends the demo, even kill -9, ends its actors too.
     BUN_FEATURE_FLAG_NO_ORPHANS: "1",
   };
@@ -86,8 +92,13 @@ export function setStage(context: Context): Stage {
 
   return {
     stateDirectory: `${directory}/holdfast`,
+    env: own,
     start,
-    async clear() {
+    async clear(port) {
+      if (port !== undefined) {
+        const words = ["stop", "--agents", "--port", String(port)];
+        await context.startSelf(words, { env, line() {} }).exited;
+      }
       for (const { child } of actors) child.kill("SIGTERM");
       const over = new AbortController();
       const all = Promise.all(actors.map(({ child }) => child.exited));
