@@ -1,0 +1,136 @@
+// What is one connection to one browser? Browser, our own context, its tabs, and the one place that knows it is lost.
+import type { Allows } from "../core/allowed-domains.ts";
+import type { Endpoint } from "../core/endpoints.ts";
+import type { BrowserProcess, Clock } from "../platform/world.ts";
+import { BrowserActionException, BrowserDisconnectedError } from "../protocol/browser-fault.ts";
+import { messageOf } from "../protocol/fault.ts";
+import { fence } from "./fence.ts";
+import { startHeartbeat } from "./heartbeat.ts";
+import { type Browser, type BrowserContext, loadPlaywright } from "./playwright.ts";
+import { giveUpAfter, race } from "./race.ts";
+import { createTabs, type Tabs } from "./tabs.ts";
+
+export interface Link {
+  readonly endpoint: Endpoint;
+  readonly context: BrowserContext;
+  readonly tabs: Tabs;
+  /** Aborts with a BrowserDisconnectedError. */
+  readonly lost: AbortSignal;
+  /** Any call to this browser: it ends with the call, a loss, its deadline or the task. */
+  run<Value>(what: string, ms: number, call: () => Promise<Value>): Promise<Value>;
+  /** Closes what is ours; a browser that does not answer is left after 2 s. Idempotent. */
+  end(): Promise<void>;
+}
+
+export interface LinkOptions {
+  clock: Clock;
+  endpoint: Endpoint;
+  url: string;
+  /** Where the browser itself is ours too. */
+  process: BrowserProcess | undefined;
+  allows: Allows;
+  isFenced: boolean;
+  /** The task's end. */
+  signal: AbortSignal;
+}
+
+export const CONNECT_MS = 5_000;
+const CLOSE_MS = 2_000;
+/** So long after the library's text the event may come that tells what it meant. */
+const FOLLOWS_MS = 500;
+const CLOSED = "Target page, context or browser has been closed";
+
+/** Never by class names: they are mangled in the library's bundle. */
+const saysClosed = (thrown: unknown): boolean => messageOf(thrown).includes(CLOSED);
+
+export class PageClosed extends Error {}
+
+export async function connectLink(options: LinkOptions): Promise<Link> {
+  const { clock, url, process, signal } = options;
+  const { chromium } = await loadPlaywright();
+  // One cap for all of it, measured out here: the library's own starts anew with each stage.
+  const over = new AbortController();
+  const cancel = clock.after(CONNECT_MS, () => over.abort(new Error(`No answer within ${CONNECT_MS} ms`)));
+  const bounds = { clock, ms: CONNECT_MS * 2, late: () => new Error("No answer"), signals: [over.signal, signal] };
+  const connecting = chromium.connectOverCDP(url, { timeout: CONNECT_MS, isLocal: process !== undefined });
+  try {
+    const browser = await race(connecting, bounds);
+    try {
+      return await race(openLink(browser, options), bounds);
+    } catch (thrown) {
+      void giveUpAfter(clock, CLOSE_MS, browser.close());
+      throw thrown;
+    }
+  } catch (thrown) {
+    // It may still answer when nobody waits any more.
+    connecting.then((browser) => giveUpAfter(clock, CLOSE_MS, browser.close())).catch(() => undefined);
+    await process?.end();
+    throw thrown;
+  } finally {
+    cancel();
+  }
+}
+
+async function openLink(browser: Browser, options: LinkOptions): Promise<Link> {
+  const { clock, endpoint, process, isFenced, allows, signal } = options;
+  const lost = new AbortController();
+  const lose = (why: string) => {
+    if (!lost.signal.aborted) lost.abort(new BrowserDisconnectedError(why));
+  };
+  browser.on("disconnected", () => lose("the browser is gone"));
+  const [context, session] = await Promise.all([
+    browser.newContext(isFenced ? { serviceWorkers: "block" } : {}),
+    browser.newBrowserCDPSession(),
+  ]);
+  const unfence = isFenced ? await fence(context, allows) : undefined;
+  const tabs = await createTabs(context);
+  await unfence?.ready;
+  const stopHeart = startHeartbeat({
+    clock,
+    beat: () => session.send("Browser.getVersion"),
+    frozen: () => lose("the browser is frozen: two heartbeats without an answer"),
+  });
+  if (!browser.isConnected()) lose("the browser is gone");
+
+  const meaningOf = async (thrown: unknown): Promise<unknown> => {
+    if (lost.signal.aborted) return lost.signal.reason;
+    if (!saysClosed(thrown)) return thrown;
+    if (!browser.isConnected()) lose("the browser is gone");
+    // A popup that closed itself gives the same text with a healthy browser.
+    await clock.sleep(FOLLOWS_MS, lost.signal);
+    if (lost.signal.aborted) return lost.signal.reason;
+    return new PageClosed(messageOf(thrown), { cause: thrown });
+  };
+
+  const close = async (): Promise<void> => {
+    stopHeart();
+    // Our context, never the user's browser: over CDP `close` only takes the connection down.
+    const closing = lost.signal.aborted ? Promise.resolve() : context.close();
+    await giveUpAfter(clock, CLOSE_MS, closing);
+    if (!process) return await giveUpAfter(clock, lost.signal.aborted ? 0 : CLOSE_MS, browser.close());
+    void browser.close().catch(() => undefined);
+    await process.end();
+  };
+  let ending: Promise<void> | undefined;
+
+  return {
+    endpoint,
+    context,
+    tabs,
+    lost: lost.signal,
+    async run(what, ms, call) {
+      const late = () => new BrowserActionException(`${what} did not finish within ${ms} ms`);
+      try {
+        lost.signal.throwIfAborted();
+        return await race(call(), { clock, ms, late, signals: [lost.signal, signal] });
+      } catch (thrown) {
+        signal.throwIfAborted();
+        throw await meaningOf(thrown);
+      }
+    },
+    end() {
+      ending ??= close();
+      return ending;
+    },
+  };
+}
