@@ -19,12 +19,16 @@ import { EndpointsExhaustedError } from "../protocol/browser-fault.ts";
 import { Fault, messageOf } from "../protocol/fault.ts";
 import type { Link } from "./link.ts";
 
+/** So many times as long one that has answered may take to be ready. */
+const PATIENCE = 4;
+
 export interface PoolOptions {
   clock: Pick<Clock, "after">;
   endpoints: readonly Endpoint[];
   /** Undefined: where it costs nothing. */
   standby: boolean | undefined;
-  connect(endpoint: Endpoint): Promise<Link>;
+  /** `answers` is told when the other side has spoken; context and page are still to come. */
+  connect(endpoint: Endpoint, answers: () => void): Promise<Link>;
   cycled(failure: { attempt: number; total: number; error: string }): void;
 }
 
@@ -44,6 +48,8 @@ export function createEndpointPool(options: PoolOptions): EndpointPool {
   const links = new Map<number, Link>();
   const closing = new Set<Promise<void>>();
   const errors: string[] = [];
+  /** Have answered, and are not ready yet. */
+  const answering = new Set<number>();
   let pool: Pool = freshPool(total);
   let waiting: PromiseWithResolvers<Link> | undefined;
   let hedge: Cancel | undefined;
@@ -60,11 +66,17 @@ export function createEndpointPool(options: PoolOptions): EndpointPool {
   };
   const arm = (): void => {
     hedge?.();
-    hedge = clock.after(HEDGE_MS, () => {
+    let patience = PATIENCE;
+    const look = (): void => {
       hedge = undefined;
+      if (pool.active === undefined && pool.trying.some((index) => answering.has(index)) && patience-- > 0) {
+        hedge = clock.after(HEDGE_MS, look);
+        return;
+      }
       const move = whenSlow(pool, mayStand);
       if (move.kind === "try") attempt(move.index);
-    });
+    };
+    hedge = clock.after(HEDGE_MS, look);
   };
 
   function attempt(index: number): void {
@@ -72,7 +84,7 @@ export function createEndpointPool(options: PoolOptions): EndpointPool {
     if (!endpoint || over) return;
     pool = began(pool, index);
     arm();
-    const trying = connect(endpoint).then(
+    const trying = connect(endpoint, () => answering.add(index)).then(
       (link) => onAnswer(index, link),
       (thrown: unknown) => onFailure(index, thrown),
     );
@@ -81,6 +93,7 @@ export function createEndpointPool(options: PoolOptions): EndpointPool {
   }
 
   function onAnswer(index: number, link: Link): void {
+    answering.delete(index);
     const result = answered(pool, index);
     pool = result.pool;
     if (over || result.place === "surplus") return close(link);
@@ -102,6 +115,7 @@ export function createEndpointPool(options: PoolOptions): EndpointPool {
   }
 
   function onFailure(index: number, thrown: unknown): void {
+    answering.delete(index);
     const result = failed(pool, index);
     pool = result.pool;
     // A machine without any browser has none at the next try either.

@@ -30,12 +30,17 @@ export interface LinkOptions {
   process: BrowserProcess | undefined;
   allows: Allows;
   isFenced: boolean;
+  /** Nobody bills for a connection. */
+  isFree: boolean;
+  /** The other side has spoken. */
+  answers(): void;
   /** The task's end. */
   signal: AbortSignal;
 }
 
 export const CONNECT_MS = 5_000;
 const CLOSE_MS = 2_000;
+const AGAIN_MS = 1_000;
 /** So long after the library's text the event may come that tells what it meant. */
 const FOLLOWS_MS = 500;
 const CLOSED = "Target page, context or browser has been closed";
@@ -45,6 +50,26 @@ const saysClosed = (thrown: unknown): boolean => messageOf(thrown).includes(CLOS
 
 export class PageClosed extends Error {}
 
+/**
+ * One that is just starting can leave the library waiting for ever for a page that is gone again (measured: one in ten
+ * with Chromium of a second's age). So where a connection costs nothing it is tried a second time beside the first.
+ */
+function connectTwice(options: LinkOptions, connect: () => Promise<Browser>): Promise<Browser> {
+  const { promise, resolve, reject } = Promise.withResolvers<Browser>();
+  const { clock } = options;
+  let won = false;
+  const attempt = (): void => {
+    connect().then((browser) => {
+      if (won) return void giveUpAfter(clock, CLOSE_MS, browser.close());
+      won = true;
+      resolve(browser);
+    }, reject);
+  };
+  const cancel = options.isFree ? clock.after(AGAIN_MS, attempt) : () => {};
+  attempt();
+  return promise.finally(cancel);
+}
+
 export async function connectLink(options: LinkOptions): Promise<Link> {
   const { clock, url, process, signal } = options;
   const { chromium } = await loadPlaywright();
@@ -52,9 +77,11 @@ export async function connectLink(options: LinkOptions): Promise<Link> {
   const over = new AbortController();
   const cancel = clock.after(CONNECT_MS, () => over.abort(new Error(`No answer within ${CONNECT_MS} ms`)));
   const bounds = { clock, ms: CONNECT_MS * 2, late: () => new Error("No answer"), signals: [over.signal, signal] };
-  const connecting = chromium.connectOverCDP(url, { timeout: CONNECT_MS, isLocal: process !== undefined });
+  const how = { timeout: CONNECT_MS, isLocal: process !== undefined, noDefaults: true };
+  const connecting = connectTwice(options, () => chromium.connectOverCDP(url, how));
   try {
     const browser = await race(connecting, bounds);
+    options.answers();
     try {
       return await race(openLink(browser, options), bounds);
     } catch (thrown) {

@@ -1,6 +1,6 @@
 // What is a browser to a task? Start, look, act and shut down; every call ends, and a lost browser is said as such.
 import type { Allows } from "../core/allowed-domains.ts";
-import type { Endpoint } from "../core/endpoints.ts";
+import { type Endpoint, mayStandBy } from "../core/endpoints.ts";
 import type { Browsers, Clock } from "../platform/world.ts";
 import { BrowserActionException, BrowserDisconnectedError } from "../protocol/browser-fault.ts";
 import { Fault, messageOf } from "../protocol/fault.ts";
@@ -9,7 +9,7 @@ import { boundOf, type Done, GOTO_MS, goto, type Hands, perform } from "./action
 import { createEndpointPool, type EndpointPool, type PoolOptions } from "./endpoint-pool.ts";
 import { connectLink, type Link, PageClosed } from "./link.ts";
 import { localBrowser } from "./local-browser.ts";
-import type { Page } from "./playwright.ts";
+import { loadPlaywright, type Page } from "./playwright.ts";
 import { settle } from "./settle.ts";
 import { type CarriedState, restoreState, saveState } from "./state.ts";
 
@@ -50,13 +50,14 @@ export class PlaywrightBrowser {
       endpoints,
       standby,
       cycled,
-      connect: (endpoint) => this.#connect(endpoint),
+      connect: (endpoint, answers) => this.#connect(endpoint, answers),
     });
   }
 
-  async #connect(endpoint: Endpoint): Promise<Link> {
+  async #connect(endpoint: Endpoint, answers: () => void): Promise<Link> {
     const { clock, browsers, allows, allowedDomains, signal } = this.#options;
-    const shared = { clock, endpoint, allows, isFenced: allowedDomains.length > 0, signal };
+    const isFree = endpoint.kind === "local" || mayStandBy(endpoint, undefined);
+    const shared = { clock, endpoint, allows, isFree, isFenced: allowedDomains.length > 0, answers, signal };
     if (endpoint.kind === "cdp") return await connectLink({ ...shared, url: endpoint.url, process: undefined });
     return await connectLink({ ...shared, ...(await localBrowser(browsers, allowedDomains, clock, signal)) });
   }
@@ -88,6 +89,8 @@ export class PlaywrightBrowser {
     signal.addEventListener("abort", onAbort, { once: true });
     try {
       signal.throwIfAborted();
+      // Not on the time of the first endpoint: it would always seem slow.
+      await loadPlaywright();
       this.#link = await Promise.race([this.#pool.start(), stopped.promise]);
     } finally {
       signal.removeEventListener("abort", onAbort);
