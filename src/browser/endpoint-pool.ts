@@ -28,7 +28,7 @@ export interface PoolOptions {
   /** Undefined: where it costs nothing. */
   standby: boolean | undefined;
   /** `answers` is told when the other side has spoken; context and page are still to come. */
-  connect(endpoint: Endpoint, answers: () => void): Promise<Link>;
+  connect(endpoint: Endpoint, answers: () => void, signal: AbortSignal): Promise<Link>;
   cycled(failure: { attempt: number; total: number; error: string }): void;
 }
 
@@ -53,7 +53,7 @@ export function createEndpointPool(options: PoolOptions): EndpointPool {
   let pool: Pool = freshPool(total);
   let waiting: PromiseWithResolvers<Link> | undefined;
   let hedge: Cancel | undefined;
-  let over = false;
+  const over = new AbortController();
 
   const mayStand = (index: number): boolean => {
     const endpoint = endpoints[index];
@@ -81,10 +81,10 @@ export function createEndpointPool(options: PoolOptions): EndpointPool {
 
   function attempt(index: number): void {
     const endpoint = endpoints[index];
-    if (!endpoint || over) return;
+    if (!endpoint || over.signal.aborted) return;
     pool = began(pool, index);
     arm();
-    const trying = connect(endpoint, () => answering.add(index)).then(
+    const trying = connect(endpoint, () => answering.add(index), over.signal).then(
       (link) => onAnswer(index, link),
       (thrown: unknown) => onFailure(index, thrown),
     );
@@ -96,7 +96,7 @@ export function createEndpointPool(options: PoolOptions): EndpointPool {
     answering.delete(index);
     const result = answered(pool, index);
     pool = result.pool;
-    if (over || result.place === "surplus") return close(link);
+    if (over.signal.aborted || result.place === "surplus") return close(link);
     links.set(index, link);
     if (result.place === "active") {
       arm();
@@ -123,13 +123,13 @@ export function createEndpointPool(options: PoolOptions): EndpointPool {
     if (result.spent) {
       const error = firstLine(messageOf(thrown));
       errors.push(error);
-      if (!over) cycled({ attempt: index + 1, total, error });
-    } else if (!over) arm();
+      if (!over.signal.aborted) cycled({ attempt: index + 1, total, error });
+    } else if (!over.signal.aborted) arm();
     step();
   }
 
   function step(): void {
-    if (!waiting || over) return;
+    if (!waiting || over.signal.aborted) return;
     const move = whenNeeded(pool);
     if (move.kind === "try") attempt(move.index);
     if (move.kind !== "exhausted") return;
@@ -159,7 +159,7 @@ export function createEndpointPool(options: PoolOptions): EndpointPool {
       if (link) close(link);
     },
     async end() {
-      over = true;
+      over.abort(new Error("The task is over"));
       hedge?.();
       for (const link of [...links.values()]) close(link);
       await Promise.allSettled([...closing]);

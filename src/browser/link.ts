@@ -34,6 +34,8 @@ export interface LinkOptions {
   isFree: boolean;
   /** The other side has spoken. */
   answers(): void;
+  /** Nobody waits for this connection any more. */
+  over: AbortSignal;
   /** The task's end. */
   signal: AbortSignal;
 }
@@ -74,10 +76,16 @@ export async function connectLink(options: LinkOptions): Promise<Link> {
   const { clock, url, process, signal } = options;
   const { chromium } = await loadPlaywright();
   // One cap for all of it, measured out here: the library's own starts anew with each stage.
-  const over = new AbortController();
-  const cancel = clock.after(CONNECT_MS, () => over.abort(new Error(`No answer within ${CONNECT_MS} ms`)));
-  const bounds = { clock, ms: CONNECT_MS * 2, late: () => new Error("No answer"), signals: [over.signal, signal] };
-  const how = { timeout: CONNECT_MS, isLocal: process !== undefined, noDefaults: true };
+  const late = new AbortController();
+  const cancel = clock.after(CONNECT_MS, () => late.abort(new Error(`No answer within ${CONNECT_MS} ms`)));
+  const bounds = {
+    clock,
+    ms: CONNECT_MS * 2,
+    late: () => new Error("No answer"),
+    signals: [late.signal, options.over, signal],
+  };
+  // The library's own limit only cleans up behind ours.
+  const how = { timeout: CONNECT_MS + 500, isLocal: process !== undefined, noDefaults: true };
   const connecting = connectTwice(options, () => chromium.connectOverCDP(url, how));
   try {
     const browser = await race(connecting, bounds);

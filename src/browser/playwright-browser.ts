@@ -50,16 +50,19 @@ export class PlaywrightBrowser {
       endpoints,
       standby,
       cycled,
-      connect: (endpoint, answers) => this.#connect(endpoint, answers),
+      connect: (endpoint, answers, over) => this.#connect(endpoint, answers, over),
     });
   }
 
-  async #connect(endpoint: Endpoint, answers: () => void): Promise<Link> {
+  async #connect(endpoint: Endpoint, answers: () => void, over: AbortSignal): Promise<Link> {
     const { clock, browsers, allows, allowedDomains, signal } = this.#options;
     const isFree = endpoint.kind === "local" || mayStandBy(endpoint, undefined);
-    const shared = { clock, endpoint, allows, isFree, isFenced: allowedDomains.length > 0, answers, signal };
+    const shared = { clock, endpoint, allows, isFree, isFenced: allowedDomains.length > 0, answers, signal, over };
     if (endpoint.kind === "cdp") return await connectLink({ ...shared, url: endpoint.url, process: undefined });
-    return await connectLink({ ...shared, ...(await localBrowser(browsers, allowedDomains, clock, signal)) });
+    return await connectLink({
+      ...shared,
+      ...(await localBrowser(browsers, allowedDomains, clock, AbortSignal.any([signal, over]))),
+    });
   }
 
   get #active(): Link {
