@@ -63,11 +63,12 @@ const PERFORM: Perform = {
     return {};
   },
   async back({ page }) {
-    await (await page()).goBack({ timeout: GOTO_MS, waitUntil: "domcontentloaded" });
+    // From the browser's cache of pages nothing more is ever told; settling does the rest.
+    await (await page()).goBack({ timeout: GOTO_MS, waitUntil: "commit" });
     return {};
   },
   async forward({ page }) {
-    await (await page()).goForward({ timeout: GOTO_MS, waitUntil: "domcontentloaded" });
+    await (await page()).goForward({ timeout: GOTO_MS, waitUntil: "commit" });
     return {};
   },
   click: atPlace((place) => place.click(LIMIT)),

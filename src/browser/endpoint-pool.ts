@@ -4,6 +4,7 @@ import {
   began,
   type Endpoint,
   failed,
+  forgiven,
   freshPool,
   HEDGE_MS,
   lostActive,
@@ -21,6 +22,8 @@ import type { Link } from "./link.ts";
 
 /** So many times as long one that has answered may take to be ready. */
 const PATIENCE = 4;
+/** After so long an endpoint that failed as standby may be one again. */
+const SHY_MS = 5_000;
 
 export interface PoolOptions {
   clock: Pick<Clock, "after">;
@@ -75,6 +78,12 @@ export function createEndpointPool(options: PoolOptions): EndpointPool {
       }
       const move = whenSlow(pool, mayStand);
       if (move.kind === "try") attempt(move.index);
+      else if (pool.active !== undefined && pool.standby === undefined && pool.shy.length > 0) {
+        hedge = clock.after(SHY_MS, () => {
+          pool = forgiven(pool);
+          look();
+        });
+      }
     };
     hedge = clock.after(HEDGE_MS, look);
   };

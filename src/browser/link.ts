@@ -6,7 +6,7 @@ import { BrowserActionException, BrowserDisconnectedError } from "../protocol/br
 import { messageOf } from "../protocol/fault.ts";
 import { fence } from "./fence.ts";
 import { startHeartbeat } from "./heartbeat.ts";
-import { type Browser, type BrowserContext, loadPlaywright } from "./playwright.ts";
+import { type Browser, type BrowserContext, type CDPSession, loadPlaywright } from "./playwright.ts";
 import { giveUpAfter, race } from "./race.ts";
 import { createTabs, type Tabs } from "./tabs.ts";
 
@@ -106,6 +106,21 @@ export async function connectLink(options: LinkOptions): Promise<Link> {
   }
 }
 
+/** The library tells of a new tab when it has taken it in, which may be after the step that opened it. */
+async function watchTargets(session: CDPSession, context: BrowserContext, tabs: Tabs): Promise<void> {
+  const page = tabs.current();
+  if (!page) return;
+  const own = await context.newCDPSession(page);
+  const { targetInfo } = await own.send("Target.getTargetInfo");
+  const { browserContextId } = targetInfo;
+  session.on("Target.targetCreated", ({ targetInfo: made }) => {
+    if (made.type === "page" && made.browserContextId === browserContextId) tabs.announce(made.targetId);
+  });
+  session.on("Target.targetDestroyed", ({ targetId }) => tabs.retract(targetId));
+  await session.send("Target.setDiscoverTargets", { discover: true });
+  await own.detach();
+}
+
 async function openLink(browser: Browser, options: LinkOptions): Promise<Link> {
   const { clock, endpoint, process, isFenced, allows, signal } = options;
   const lost = new AbortController();
@@ -119,7 +134,7 @@ async function openLink(browser: Browser, options: LinkOptions): Promise<Link> {
   ]);
   const unfence = isFenced ? await fence(context, allows) : undefined;
   const tabs = await createTabs(context);
-  await unfence?.ready;
+  await Promise.all([unfence?.ready, watchTargets(session, context, tabs)]);
   const stopHeart = startHeartbeat({
     clock,
     beat: () => session.send("Browser.getVersion"),

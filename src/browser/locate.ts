@@ -5,12 +5,12 @@ import type { Frame, Locator, Page } from "./playwright.ts";
 
 type Role = Parameters<Page["getByRole"]>[0];
 
-function inFrame(frame: Frame, { role, name, label, text, css, nth }: Target): Locator {
+function inFrame(frame: Frame, { role, name, label, text, css, nth }: Target, exact = true): Locator {
   const found =
     role !== undefined
       ? frame.getByRole(role as Role, name === undefined ? {} : { name, exact: true })
       : label !== undefined
-        ? frame.getByLabel(label, { exact: true })
+        ? frame.getByLabel(label, { exact })
         : text !== undefined
           ? frame.getByText(text)
           : frame.locator(css ?? "body");
@@ -34,6 +34,8 @@ export async function locate(page: Page, target: Target): Promise<Locator> {
     )
       return inFrame(frame, target);
   }
+  // A label around its field holds the field's own words too.
+  if (target.label !== undefined && (await inFrame(main, target).count()) === 0) return inFrame(main, target, false);
   // Perhaps it is still to come: the action waits for it.
   return inFrame(main, target);
 }

@@ -37,11 +37,12 @@ export async function settle(link: Link, clock: Clock): Promise<void> {
     link.lost.throwIfAborted();
     const page = link.tabs.current();
     if (!page) return;
-    if (link.tabs.busy() === 0) {
+    if (!link.tabs.isBusy()) {
       const still = await Promise.race([ask(page), clock.sleep(leftMs(), link.lost).then(() => false)]);
-      if (still && link.tabs.busy() === 0 && link.tabs.current() === page) return;
+      if (still && !link.tabs.isBusy() && link.tabs.current() === page) return;
     }
     await clock.sleep(Math.min(LOOK_MS, leftMs()), link.lost);
   }
   link.lost.throwIfAborted();
+  link.tabs.forgive();
 }

@@ -8,8 +8,13 @@ export interface Tabs {
   open(): Promise<Page>;
   /** What happened by itself since the last time somebody asked. */
   takeNotes(): string[];
-  /** Requests that run now, on the page we are on. */
-  busy(): number;
+  /** Requests run on the page we are on, or a new tab is announced and not there yet. */
+  isBusy(): boolean;
+  /** What still runs is the page's own affair, such as a long poll: it is not waited for again. */
+  forgive(): void;
+  /** Told by the browser long before the library tells of the page. */
+  announce(targetId: string): void;
+  retract(targetId: string): void;
 }
 
 /** These go on for as long as they like. */
@@ -20,6 +25,7 @@ export async function createTabs(context: BrowserContext): Promise<Tabs> {
   const pages: Page[] = [];
   const openers = new Map<Page, Page>();
   const requests = new Map<Page, Set<unknown>>();
+  const announced = new Set<string>();
   let current: Page | undefined;
   let notes: string[] = [];
 
@@ -81,6 +87,9 @@ export async function createTabs(context: BrowserContext): Promise<Tabs> {
       notes = [];
       return taken;
     },
-    busy: () => (current ? (requests.get(current)?.size ?? 0) : 0),
+    isBusy: () => announced.size > pages.length || (current !== undefined && (requests.get(current)?.size ?? 0) > 0),
+    forgive: () => (current ? requests.get(current)?.clear() : undefined),
+    announce: (targetId) => void announced.add(targetId),
+    retract: (targetId) => void announced.delete(targetId),
   };
 }

@@ -182,7 +182,7 @@ export class WebAgent {
   }
 
   async #perform({ action, warn, tally }: Extract<WebTask, { state: "performing" }>): Promise<TaskOutcome> {
-    const { browser, tell, out, carry } = this.#options;
+    const { browser, brain, tell, out, carry } = this.#options;
     const { iteration } = tally;
     const since = this.#options.clock.elapsed();
     const tookMs = () => Math.round(this.#options.clock.elapsed() - since);
@@ -202,7 +202,7 @@ export class WebAgent {
         ...(unmet ? { error: unmet } : {}),
       });
       if (url !== before) tell("browser:navigated", { url });
-      if (unmet !== undefined) return { kind: "unmet", message: unmet };
+      if (unmet !== undefined) return { kind: "unmet", reason: "expectation", message: unmet };
       this.#memory.did(action, [...(says === undefined ? [] : [says]), ...notes], warn);
       if (carry) this.#state = await browser.saveState(this.#state);
       return { kind: "performed" };
@@ -211,6 +211,8 @@ export class WebAgent {
       completed(false, { error: thrown.message });
       if (thrown instanceof BrowserDisconnectedError) throw thrown;
       this.#memory.failed(action, thrown.message);
+      if (!brain.looks)
+        return { kind: "unmet", reason: "step-failed", message: `"${action.action}" failed: ${thrown.message}` };
       return { kind: "erred", message: thrown.message };
     }
   }

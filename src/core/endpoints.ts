@@ -51,7 +51,7 @@ export interface Pool {
   trying: readonly number[];
   active: number | undefined;
   standby: number | undefined;
-  /** Failed while nobody needed them: not tried as standby again, but when needed. */
+  /** Failed while nobody needed them: not tried as standby for a while, but when needed. */
   shy: readonly number[];
 }
 
@@ -115,5 +115,8 @@ export const lostActive = (pool: Pool): Pool => ({ ...pool, active: pool.standby
 
 /** A standby that died unused has still had its turn: it was lost like any other. */
 export const lostStandby = (pool: Pool): Pool => ({ ...pool, standby: undefined });
+
+/** Whoever failed while nobody needed it may be there by now. */
+export const forgiven = (pool: Pool): Pool => ({ ...pool, shy: [] });
 
 export const nextStartIndex = (pool: Pool, total: number): number => pool.unused[0] ?? total;

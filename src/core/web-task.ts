@@ -42,6 +42,7 @@ export type Reason =
   | "done"
   | "aborted"
   | "expectation"
+  | "step-failed"
   | "start-url"
   | "validation"
   | "max-iterations"
@@ -81,8 +82,8 @@ export type TaskOutcome =
   | { kind: "performed" }
   /** The agent's fault: a bad answer, an action that failed. */
   | { kind: "erred"; message: string }
-  /** What a steps file demands does not hold. */
-  | { kind: "unmet"; message: string }
+  /** What a steps file demands does not hold, or cannot be done: there is nobody to find another way. */
+  | { kind: "unmet"; reason: "expectation" | "step-failed"; message: string }
   | { kind: "judged"; success: boolean; feedback: string }
   | { kind: "disconnected"; message: string }
   | { kind: "reconnected" }
@@ -178,7 +179,7 @@ export function nextTask(task: WebTask, outcome: TaskOutcome, limits: Limits): W
       const counted = { ...task, tally: { ...tally, consecutiveErrors: 0, actions: tally.actions + 1 } };
       if (outcome.kind === "performed") return onwards(counted, limits, choosing);
       if (outcome.kind === "erred") return erred(task, outcome.message, limits);
-      if (outcome.kind === "unmet") return over(task, "expectation", outcome.message);
+      if (outcome.kind === "unmet") return over(task, outcome.reason, outcome.message);
       break;
     }
     case "validating":

@@ -4,6 +4,7 @@ import {
   answered,
   began,
   failed,
+  forgiven,
   freshPool,
   localEndpoints,
   lostActive,
@@ -105,6 +106,7 @@ describe("the pool", () => {
     pool = result.pool;
     expect(whenSlow(pool, anyone)).toEqual({ kind: "wait" });
     expect(whenNeeded(lostActive(pool))).toEqual({ kind: "try", index: 1 });
+    expect(whenSlow(forgiven(pool), anyone)).toEqual({ kind: "try", index: 1 });
   });
 
   test("[BR4] a standby that dies unused is replaced by the next", () => {

@@ -52,7 +52,7 @@ describe("the way through", () => {
   });
 
   test("[BN1] an expectation that does not hold fails the task at once", () => {
-    const end = after([...BEGUN, click("e1"), { kind: "unmet", message: "it says Bye" }]);
+    const end = after([...BEGUN, click("e1"), { kind: "unmet", reason: "expectation", message: "it says Bye" }]);
     expect(end).toMatchObject({ state: "over", reason: "expectation", message: "it says Bye" });
   });
 
