@@ -23,6 +23,7 @@ export interface Hands {
   allows: Allows;
   /** Puts the values of secrets in place of their names. */
   reveal(text: string): string;
+  revealInUrl(url: string): string;
   /** The path a file may be uploaded from, or undefined. */
   uploadable(path: string): string | undefined;
   page(): Promise<Page>;
@@ -59,7 +60,7 @@ const SCROLLS = { up: -600, down: 600, top: -1e7, bottom: 1e7 } as const;
 
 const PERFORM: Perform = {
   async goto(hands, { url }) {
-    await goto(hands, hands.reveal(url));
+    await goto(hands, hands.revealInUrl(url));
     return {};
   },
   async back({ page }) {

@@ -1,7 +1,7 @@
 // How is one web task put together, and how does it end? Whatever happens, its last event tells, and nothing is left.
 import type { Allows } from "../core/allowed-domains.ts";
 import type { Endpoint } from "../core/endpoints.ts";
-import { createRedact, maskUrl, type Redact, reveal, type Secret, secretsOfUrl } from "../core/redact.ts";
+import { createRedact, maskUrl, type Redact, reveal, revealInUrl, type Secret, secretsOfUrl } from "../core/redact.ts";
 import { LIMIT_REASONS, type Limits } from "../core/web-task.ts";
 import type { Browsers, World } from "../platform/world.ts";
 import { Fault, type FaultCode, messageOf } from "../protocol/fault.ts";
@@ -94,6 +94,7 @@ export async function browse(options: BrowseOptions, deps: BrowseDeps): Promise<
     allows: options.allows,
     allowedDomains: options.allowedDomains,
     reveal: (text) => reveal(text, secrets),
+    revealInUrl: (url) => revealInUrl(url, secrets),
     uploadable: deps.uploadable,
     cycled: (failure) => tell("cdp:endpoint_cycle", failure),
     signal,
@@ -128,7 +129,7 @@ export async function browse(options: BrowseOptions, deps: BrowseDeps): Promise<
     const { reason, message, answer, plan } = end;
     completed({ success: reason === "done", reason, message, answer, data, plan, stepsFile: writeSteps(result) });
     if (reason !== "done") throw new TaskFailure(codeOf(end), message, { reason });
-    return result;
+    return redact(result);
   } catch (thrown) {
     await browser.end();
     if (thrown instanceof TaskFailure) throw cleaned(thrown, redact);

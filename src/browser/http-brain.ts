@@ -26,7 +26,11 @@ const parse = (text: string): unknown => {
   }
 };
 
-const LEFT_OUT = "(an earlier page, left out)";
+/** Only the newest page stays in the conversation. */
+const withoutPage = (message: Message): Message =>
+  message.role === "user" && message.content.startsWith("Iteration ")
+    ? { ...message, content: "(an earlier page, left out)" }
+    : message;
 
 export function createHttpBrain(chat: Chat, nonce: string): Brain {
   const marks = createMarks(nonce);
@@ -40,14 +44,10 @@ export function createHttpBrain(chat: Chat, nonce: string): Brain {
     ];
   };
 
-  /** The conversation holds what was said; only the newest page stays in it. */
   const remember = (asked: Message, { text, calls }: ChatAnswer): void => {
     const [call] = calls;
-    const past = messages.map((message) =>
-      message.role === "user" && message.content.startsWith("Iteration ") ? { ...message, content: LEFT_OUT } : message,
-    );
     messages = [
-      ...past,
+      ...messages,
       asked,
       call
         ? {
@@ -74,6 +74,7 @@ export function createHttpBrain(chat: Chat, nonce: string): Brain {
     signal: AbortSignal,
   ): Promise<Thought<Value>> => {
     const asked: Message = { role: "user", content };
+    messages = messages.map(withoutPage);
     const answer = await chat([...messages, asked], offered, signal);
     const found = read(answer);
     remember(asked, answer);

@@ -21,6 +21,7 @@ export interface BrowserOptions {
   allows: Allows;
   allowedDomains: readonly string[];
   reveal(text: string): string;
+  revealInUrl(url: string): string;
   uploadable(path: string): string | undefined;
   cycled: PoolOptions["cycled"];
   /** The end of the task. */
@@ -115,8 +116,8 @@ export class PlaywrightBrowser {
   }
 
   #hands(link: Link): Hands {
-    const { clock, allows, reveal, uploadable } = this.#options;
-    return { link, clock, allows, reveal, uploadable, page: () => pageOf(link) };
+    const { clock, allows, reveal, revealInUrl, uploadable } = this.#options;
+    return { link, clock, allows, reveal, revealInUrl, uploadable, page: () => pageOf(link) };
   }
 
   async goto(url: string): Promise<void> {

@@ -94,3 +94,11 @@ export const placeholdersIn = (text: string): string[] => [...text.matchAll(PLAC
 /** The other way round, at the last moment before the browser. Unknown names stay as they are. */
 export const reveal = (text: string, values: ReadonlyMap<string, string>): string =>
   text.replace(PLACEHOLDER, (whole, name: string) => values.get(name) ?? whole);
+
+/** Within an address a value must not become part of its syntax; at its very beginning it may be the address. */
+export const revealInUrl = (url: string, values: ReadonlyMap<string, string>): string =>
+  url.replace(PLACEHOLDER, (whole, name: string, offset: number) => {
+    const value = values.get(name);
+    if (value === undefined) return whole;
+    return offset === 0 ? value : encodeURIComponent(value);
+  });

@@ -194,7 +194,7 @@ describe("steps of a brain", () => {
       expect(file.startUrl).toBe(`${site.url}/`);
       expect(await Bun.file(path).text()).not.toContain("c4nary");
       const again = await runTask({ endpoints, brain: createStepsBrain(file), startUrl: file.startUrl, secrets });
-      expect({ code: again.code, data: again.result?.data }).toEqual({ code: 0, data: { out: "Hello c4nary-Ada" } });
+      expect({ code: again.code, data: again.result?.data }).toEqual({ code: 0, data: { out: "Hello {{WHO}}" } });
     },
     TO,
   );

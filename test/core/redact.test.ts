@@ -1,6 +1,6 @@
 // Does any form of a secret get through?
 import { expect, test } from "bun:test";
-import { createRedact, maskUrl, placeholdersIn, reveal, secretsOfUrl } from "../../src/core/redact.ts";
+import { createRedact, maskUrl, placeholdersIn, reveal, revealInUrl, secretsOfUrl } from "../../src/core/redact.ts";
 
 const CANARY = 'c4nary+"<&> ü';
 
@@ -49,4 +49,9 @@ test("[OU3] one secret inside another leaves nothing of the longer one", () => {
 test("placeholders are found and filled; unknown ones stay", () => {
   expect(placeholdersIn("{{A}} and {{ B_2 }} but not {C}")).toEqual(["A", "B_2"]);
   expect(reveal("{{A}}-{{B}}", new Map([["A", "1"]]))).toBe("1-{{B}}");
+  const values = new Map([
+    ["Q", "a&b"],
+    ["BASE", "http://x/"],
+  ]);
+  expect(revealInUrl("{{BASE}}s?q={{Q}}&r={{R}}", values)).toBe("http://x/s?q=a%26b&r={{R}}");
 });
