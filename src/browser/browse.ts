@@ -86,7 +86,9 @@ export async function browse(options: BrowseOptions, deps: BrowseDeps): Promise<
   const fault = new Fault("TIMEOUT", `The task was not done within ${timeoutMs} ms; raise it with --timeout`);
   const cancel = clock.after(timeoutMs, () => late.abort(fault));
   const signal = AbortSignal.any([deps.signal, late.signal]);
+  const scratch = browsers.scratch();
   const browser = new PlaywrightBrowser({
+    scratch: scratch.path,
     clock,
     browsers,
     endpoints,
@@ -140,6 +142,7 @@ export async function browse(options: BrowseOptions, deps: BrowseDeps): Promise<
     cancel();
     await brain.end();
     await reaping.catch(() => undefined);
+    scratch.end();
     out?.end();
   }
 }

@@ -30,6 +30,8 @@ export interface LinkOptions {
   process: BrowserProcess | undefined;
   allows: Allows;
   isFenced: boolean;
+  /** For what the library puts down: else it would be left in the folder for temporary files after a kill. */
+  scratch: string;
   /** Nobody bills for a connection. */
   isFree: boolean;
   /** The other side has spoken. */
@@ -85,7 +87,12 @@ export async function connectLink(options: LinkOptions): Promise<Link> {
     signals: [late.signal, options.over, signal],
   };
   // The library's own limit only cleans up behind ours.
-  const how = { timeout: CONNECT_MS + 500, isLocal: process !== undefined, noDefaults: true };
+  const how = {
+    timeout: CONNECT_MS + 500,
+    isLocal: process !== undefined,
+    noDefaults: true,
+    artifactsDir: options.scratch,
+  };
   const connecting = connectTwice(options, () => chromium.connectOverCDP(url, how));
   try {
     const browser = await race(connecting, bounds);

@@ -24,6 +24,7 @@ export interface BrowserOptions {
   revealInUrl(url: string): string;
   uploadable(path: string): string | undefined;
   cycled: PoolOptions["cycled"];
+  scratch: string;
   /** The end of the task. */
   signal: AbortSignal;
 }
@@ -56,9 +57,19 @@ export class PlaywrightBrowser {
   }
 
   async #connect(endpoint: Endpoint, answers: () => void, over: AbortSignal): Promise<Link> {
-    const { clock, browsers, allows, allowedDomains, signal } = this.#options;
+    const { clock, browsers, allows, allowedDomains, scratch, signal } = this.#options;
     const isFree = endpoint.kind === "local" || mayStandBy(endpoint, undefined);
-    const shared = { clock, endpoint, allows, isFree, isFenced: allowedDomains.length > 0, answers, signal, over };
+    const shared = {
+      scratch,
+      clock,
+      endpoint,
+      allows,
+      isFree,
+      isFenced: allowedDomains.length > 0,
+      answers,
+      signal,
+      over,
+    };
     if (endpoint.kind === "cdp") return await connectLink({ ...shared, url: endpoint.url, process: undefined });
     return await connectLink({
       ...shared,

@@ -1,47 +1,28 @@
-// How is a browser of our own found, started and ended? Its folder says whose it is, so that the next start can clean up.
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+// How is a browser of our own started and ended? Its folder says whose it is, so that the next start can clean up.
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { isRunning } from "./child.ts";
+import { findBrowser } from "./find-browser.ts";
 import { taggedProcesses } from "./tagged.ts";
 import type { BrowserProcess, Browsers } from "./world.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 const TAG = "HOLDFAST_BROWSER";
-const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge"];
 const STDERR_LINES = 50;
 const GONE_MS = 2_000;
 const LOOK_MS = 20;
 const UNSIGNED_MS = 10_000;
-
-const places = (env: Env): string[] => {
-  if (process.platform === "darwin") {
-    const apps = ["Google Chrome", "Chromium", "Microsoft Edge", "Google Chrome Canary"];
-    const roots = ["/Applications", join(env["HOME"] ?? "", "Applications")];
-    return roots.flatMap((root) => apps.map((app) => `${root}/${app}.app/Contents/MacOS/${app}`));
-  }
-  if (process.platform === "win32") {
-    const programs = ["Google\\Chrome", "Chromium", "Microsoft\\Edge"];
-    const roots = ["PROGRAMFILES", "PROGRAMFILES(X86)", "LOCALAPPDATA"].map((name) => env[name] ?? "");
-    return roots.flatMap((root) =>
-      programs.map(
-        (program) => `${root}\\${program}\\Application\\${program.endsWith("Edge") ? "msedge" : "chrome"}.exe`,
-      ),
-    );
-  }
-  return [...NAMES.map((name) => `/usr/bin/${name}`), "/snap/bin/chromium", "/opt/google/chrome/chrome"];
-};
-
-/** Named by the environment, on PATH, or where installers put it. */
-export function findBrowser(env: Env): string | undefined {
-  const named = env["HOLDFAST_CHROMIUM"] ?? env["CHROME_PATH"];
-  if (named) return Bun.which(named, { PATH: env["PATH"] ?? "" }) ?? undefined;
-  for (const name of NAMES) {
-    const found = Bun.which(name, { PATH: env["PATH"] ?? "" });
-    if (found) return found;
-  }
-  return places(env).find((path) => existsSync(path));
-}
 
 /** Tells two processes apart that had the same number one after the other. */
 function birthOf(pid: number): string {
@@ -70,8 +51,21 @@ function killAll(pid: number | undefined, tag: string): void {
   for (const each of taggedProcesses(TAG, tag)) kill(each);
 }
 
+const SOCKET_FOLDER = /^(org\.chromium\.Chromium|com\.google\.Chrome|com\.microsoft\.Edge)\.\w+$/;
+
+/** Its lock is a socket in the folder for temporary files, since paths of sockets must be short. */
+function removeSocket(folder: string): void {
+  try {
+    const path = dirname(readlinkSync(join(folder, "profile", "SingletonSocket")));
+    if (SOCKET_FOLDER.test(basename(path))) rmSync(path, { recursive: true, force: true });
+  } catch {
+    // There is none.
+  }
+}
+
 const remove = (folder: string): boolean => {
   try {
+    removeSocket(folder);
     rmSync(folder, { recursive: true, force: true });
     return true;
   } catch {
@@ -160,27 +154,44 @@ async function watchOutput(stream: ReadableStream<Uint8Array>, tell: (line: stri
 
 /** `directory` holds one folder for each browser that runs; it is private, for profiles hold cookies. */
 export function createBrowsers(directory: string, env: Env): Browsers {
+  const sign = (folder: string, browser?: number): void => {
+    const owner: Owner = { pid: process.pid, birth: birthOf(process.pid), ...(browser ? { browser } : {}) };
+    writeFileSync(join(folder, "owner.json"), JSON.stringify(owner), { mode: 0o600 });
+  };
+  const make = (tag: string, name: string): string => {
+    const folder = join(directory, tag);
+    mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
+    for (const path of [directory, folder]) chmodSync(path, 0o700);
+    sign(folder);
+    return folder;
+  };
+
+  const scratch = (): ReturnType<Browsers["scratch"]> => {
+    const folder = make(crypto.randomUUID(), "scratch");
+    const end = () => {
+      process.off("exit", end);
+      remove(folder);
+    };
+    process.on("exit", end);
+    return { path: join(folder, "scratch"), end };
+  };
+
   const launch = (command: string, flags: readonly string[]): BrowserProcess => {
     const tag = crypto.randomUUID();
-    const folder = join(directory, tag);
-    mkdirSync(join(folder, "profile"), { recursive: true, mode: 0o700 });
-    for (const path of [directory, folder]) chmodSync(path, 0o700);
-    const owner: Owner = { pid: process.pid, birth: birthOf(process.pid) };
-    const sign = () => writeFileSync(join(folder, "owner.json"), JSON.stringify(owner), { mode: 0o600 });
-    sign();
+    const folder = make(tag, "profile");
     // With a sandbox Chromium does not start as root.
     const all = [...COMMON_FLAGS, ...(isRoot() ? ["--no-sandbox"] : []), ...flags];
     const { BUN_FEATURE_FLAG_NO_ORPHANS: _, ...plain } = env;
     const child = Bun.spawn([command, ...all, `--user-data-dir=${join(folder, "profile")}`, "about:blank"], {
-      env: { ...plain, [TAG]: tag },
+      // Its reports of crashes would go to the user's own settings.
+      env: { ...plain, XDG_CONFIG_HOME: folder, [TAG]: tag },
       cwd: folder,
       detached: true,
       stdin: "ignore",
       stdout: "ignore",
       stderr: "pipe",
     });
-    owner.browser = child.pid;
-    sign();
+    sign(folder, child.pid);
     const lines: string[] = [];
     const { promise: listening, resolve } = Promise.withResolvers<string | undefined>();
     void watchOutput(child.stderr, (line) => {
@@ -224,5 +235,5 @@ export function createBrowsers(directory: string, env: Env): Browsers {
     return left.length;
   };
 
-  return { find: () => findBrowser(env), launch, reap };
+  return { find: () => findBrowser(env), launch, scratch, reap };
 }

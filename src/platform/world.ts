@@ -197,6 +197,8 @@ export interface Browsers {
   /** Chromium or Chrome, in the usual places. */
   find(): string | undefined;
   launch(command: string, flags: readonly string[]): BrowserProcess;
+  /** A folder for what the library puts down; it goes like a browser's does. */
+  scratch(): { readonly path: string; end(): void };
   /** Ends what processes of ours left that were killed themselves, and tells how many browsers that were. */
   reap(): Promise<number>;
 }

@@ -2,8 +2,9 @@
 import { afterAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createBrowsers, findBrowser } from "../../src/platform/browser-process.ts";
+import { createBrowsers } from "../../src/platform/browser-process.ts";
 import { isRunning } from "../../src/platform/child.ts";
+import { findBrowser } from "../../src/platform/find-browser.ts";
 import { createTempDir } from "../support/temp-dir.ts";
 import { forever, scriptedBrain } from "./support/brain.ts";
 import { runTask } from "./support/run-task.ts";
@@ -26,10 +27,10 @@ const usersOf = (folder: string): number[] =>
       }
     });
 
-const browserPid = (directory: string): number => {
-  const [name] = readdirSync(join(directory, "browsers"));
-  return JSON.parse(readFileSync(join(directory, "browsers", name ?? "", "owner.json"), "utf8")).browser;
-};
+const browserPid = (directory: string): number =>
+  readdirSync(join(directory, "browsers"))
+    .map((name) => JSON.parse(readFileSync(join(directory, "browsers", name, "owner.json"), "utf8")).browser)
+    .find((pid) => pid !== undefined);
 
 test(
   "[BR1] [BR8] with no endpoint a local Chromium is launched, again when it dies, and nothing of it is left",

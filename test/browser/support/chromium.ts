@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findBrowser } from "../../../src/platform/browser-process.ts";
 import { isRunning } from "../../../src/platform/child.ts";
+import { findBrowser } from "../../../src/platform/find-browser.ts";
 
 export interface Chromium {
   readonly url: string;
