@@ -43,6 +43,8 @@ export class PlaywrightBrowser {
   readonly #options: BrowserOptions;
   readonly #pool: EndpointPool;
   #link: Link | undefined;
+  /** Whoever acts on a page that was just opened waits for what it needs; only who looks needs all of it. */
+  #unsettled: Link | undefined;
 
   constructor(options: BrowserOptions) {
     this.#options = options;
@@ -135,7 +137,7 @@ export class PlaywrightBrowser {
     const link = this.#active;
     const hands = this.#hands(link);
     await asAction(() => link.run("Opening the page", GOTO_MS + 2_000, () => goto(hands, url)));
-    await this.#settle(link);
+    this.#unsettled = link;
   }
 
   async performAction(action: PageAction): Promise<Done & { notes: string[] }> {
@@ -156,6 +158,7 @@ export class PlaywrightBrowser {
 
   async getTreeWithRefs(): Promise<Sight> {
     const link = this.#active;
+    if (this.#unsettled === link) await this.#settle(link);
     return await this.#look(link, "Reading the page", async (page) => {
       const [tree, title] = await Promise.all([page.locator("body").ariaSnapshot({ mode: "ai" }), page.title()]);
       const tabs = link.tabs.all().map((tab, index) => `${index}${tab === page ? " (current)" : ""}: ${tab.url()}`);
@@ -180,6 +183,7 @@ export class PlaywrightBrowser {
   }
 
   async #settle(link: Link): Promise<void> {
+    this.#unsettled = undefined;
     await link.run("Settling", LOOK_MS, () => settle(link, this.#options.clock));
   }
 

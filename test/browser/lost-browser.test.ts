@@ -226,3 +226,15 @@ test(
   },
   TO,
 );
+
+test(
+  "[BR7] [WA6] a browser that freezes when the answer is there takes nothing along: it is judged, and closing is given up",
+  async () => {
+    const [only] = await stable.take(1);
+    const brain = scriptedBrain({ url: `${site.url}/`, actions: [], onJudge: () => only?.freeze() });
+    const ran = await runTask({ endpoints: [only?.url ?? ""], brain });
+    expect({ code: ran.code, thrown: ran.thrown }).toEqual({ code: 0, thrown: undefined });
+    expect(ran.types()).not.toContain("browser:disconnected");
+  },
+  TO,
+);

@@ -11,6 +11,7 @@ export interface Script {
   verdicts?: readonly Verdict[];
   /** Run at the n-th plan or choice, counted from 1; a promise is waited for. */
   onPlan?(count: number, signal: AbortSignal): void | Promise<void>;
+  onJudge?(count: number): void;
   onNext?(count: number, signal: AbortSignal): void | Promise<void>;
 }
 
@@ -58,6 +59,7 @@ export function scriptedBrain(script: Script): ScriptedBrain {
     },
     async judge(done) {
       judged.push({ ...done, history: [...done.history], data: { ...done.data } });
+      script.onJudge?.(judged.length);
       return thought(script.verdicts?.[judged.length - 1] ?? { success: true, feedback: "" });
     },
     reset(_, plan) {
