@@ -19,9 +19,10 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   plugin: [...SERVICE, "node:vm", "node:util", "node:module", "node:console", "node:stream"],
   keeper: AGENTS,
   agents: [...AGENTS, "keeper/ladder"],
+  browser: [...SERVICE, "platform/browser-world", "zod", "playwright-core", "node:path"],
   surface: ["protocol", "platform/world", "node:zlib"],
   // A command is a straight line from its arguments to a service, so it may know them; they never know it.
-  commands: ["protocol", "core", "surface", "bridge", "plugin", "agents", "rpc", "platform", "node:path"],
+  commands: ["protocol", "core", "surface", "bridge", "plugin", "agents", "browser", "rpc", "platform", "node:path"],
   "app.ts": ["protocol", "platform", "bridge", "commands", "surface", "agents.ts", "node:"],
   "agents.ts": ["agents", "keeper", "core", "bridge", "platform", "protocol", "node:os", "node:path"],
   "keeper.ts": ["keeper", "platform"],
@@ -82,9 +83,9 @@ describe("the house", () => {
   });
 
   test("[CM7] a command that comes and goes loads no zod, and no heavy module of node", () => {
-    // Loaded by whoever hosts or starts a host.
-    const later = "commands/config-file.ts";
-    const commands = sources.filter((file) => roomOf(file) === "commands" && file !== later);
+    // Loaded by whoever hosts or starts a host, and when a web task begins.
+    const later = ["commands/config-file.ts", "commands/browse-task.ts"];
+    const commands = sources.filter((file) => roomOf(file) === "commands" && !later.includes(file));
     const heavy = ["main.ts", "app.ts", ...commands].flatMap((file) => {
       const loaded = loadedWith(file);
       return HEAVY.filter((name) => loaded.has(name)).map((name) => `${file}: ${loaded.get(name)} → ${name}`);

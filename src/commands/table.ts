@@ -7,6 +7,7 @@ type Entry = TableEntry<() => Promise<HoldfastCommand>>;
 const HOST = "The bridge";
 const PLUGINS = "Plugin sessions";
 const AGENTS = "Agents";
+const WEB = "The web";
 const ABOUT = "About";
 
 export const COMMANDS: Readonly<Record<string, Entry>> = {
@@ -114,6 +115,11 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     group: AGENTS,
     summary: "Start an agent again",
     load: async () => (await import("./reconnect.ts")).reconnect,
+  },
+  browse: {
+    group: WEB,
+    summary: "Run a web task that survives the death of its browser",
+    load: async () => (await import("./browse.ts")).browse,
   },
   help: {
     group: ABOUT,

@@ -20,6 +20,7 @@ export const Config = z.strictObject({
   IDLE_TIMEOUT_MS: wholeMs.optional(),
   MAX_IDLE_MS: wholeMs.optional(),
   STALE_OUTPUT_MS: wholeMs.optional(),
+  cdpEndpoints: z.array(z.string()).optional().describe("Browsers for holdfast browse, in the order they are tried"),
   agents: z.record(z.string().regex(/^[a-z0-9][a-z0-9._-]*$/), AgentConfig).default({}),
 });
 export type Config = z.infer<typeof Config>;

@@ -21,6 +21,10 @@ export const FAULTS = {
   SESSION_DISCONNECTED: { exit: 5, again: true },
   TIMEOUT: { exit: 6, again: true },
   NOT_PERMITTED: { exit: 7, again: false },
+  TASK_FAILED: { exit: 1, again: true },
+  ACTION_FAILED: { exit: 1, again: true },
+  BROWSER_DISCONNECTED: { exit: 5, again: true },
+  ENDPOINTS_EXHAUSTED: { exit: 8, again: true },
   TOO_MANY_REQUESTS: { exit: 9, again: true },
   LIMIT_REACHED: { exit: 9, again: true },
 } as const satisfies Record<string, { exit: number; again: boolean }>;

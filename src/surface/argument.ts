@@ -58,9 +58,12 @@ export const choice = <const Word extends string, How extends Absence<NoInfer<Wo
   how: How = {} as How,
 ): ArgumentSpec<Word | Missing<How>> => ({ ...about(description, how), kind: "choice", choices });
 
-/** Off unless it is given, or on by default and turned off with `--no-`. */
-export const toggle = (description: string, { default: defaultValue = false } = {}): ArgumentSpec<boolean> => ({
-  ...about(description, { default: defaultValue }),
+/** Off unless it is given, or on by default and turned off with `--no-`; optional: neither unless it is said. */
+export const toggle = <How extends Absence<boolean>>(
+  description: string,
+  how: How = {} as How,
+): ArgumentSpec<boolean | Missing<How>> => ({
+  ...about(description, how.optional ? how : { default: how.default ?? false }),
   kind: "switch",
 });
 

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import * as agents from "./agents.ts";
 import { bridge, FULL, QUICK } from "./bridge.ts";
+import * as browser from "./browser.ts";
 import { type Row, table } from "./support/table.ts";
 import { createYard, type Yard } from "./support/yard.ts";
 
@@ -19,6 +20,11 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   agents: {
     summary: "A warm prompt, ten at once, updates from agent to client, memory of idle sessions",
     run: (yard, binary, quick, progress) => agents.agents(yard, binary, quick ? agents.QUICK : agents.FULL, progress),
+  },
+  browser: {
+    summary: "Going on after a killed or frozen browser, past bad endpoints, and step by step",
+    run: (yard, binary, quick, progress) =>
+      browser.browser(yard, binary, quick ? browser.QUICK : browser.FULL, progress),
   },
 };
 

@@ -56,12 +56,13 @@ export function createDemoAgent(deps: DemoAgentDeps): Pick<RpcPeer, "receive" | 
     const over = new AbortController();
     turns.set(sessionId, over);
     const user = textOf(params["prompt"]);
+    const earlier = conversation.turns.map((each) => each.user);
     const turn = { user, agent: "" };
     conversation.turns.push(turn);
     const save = () => store.save({ ...conversation, updatedAt: clock.iso() });
     save();
     try {
-      turn.agent = await takeTurn(readScript(user), conversation.turns.length, {
+      turn.agent = await takeTurn(readScript(user, earlier), conversation.turns.length, {
         clock,
         signal: over.signal,
         newId,

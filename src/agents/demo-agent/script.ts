@@ -1,4 +1,5 @@
 // What does a prompt ask of the demo agent? A word and its numbers; anything else is echoed.
+import { browsingAnswer } from "./browsing.ts";
 
 export type Script =
   | { kind: "stream"; count: number; everyMs: number }
@@ -9,12 +10,16 @@ export type Script =
   | { kind: "hang" }
   | { kind: "die"; code: number }
   | { kind: "garbage" }
+  | { kind: "say"; text: string }
   | { kind: "echo"; text: string };
 
 const MAX_COUNT = 10_000_000;
 
-export function readScript(text: string): Script {
+/** With the earlier prompts of the conversation, where they matter. */
+export function readScript(text: string, earlier: readonly string[] = []): Script {
   const trimmed = text.trim();
+  const browsing = browsingAnswer([...earlier, text]);
+  if (browsing !== undefined) return { kind: "say", text: browsing };
   const stream = /^stream (\d+) (\d+)$/.exec(trimmed);
   if (stream) return { kind: "stream", count: Math.min(Number(stream[1]), MAX_COUNT), everyMs: Number(stream[2]) };
   const flood = /^flood (\d+)$/.exec(trimmed);

@@ -78,6 +78,9 @@ export async function takeTurn(script: Script, turns: number, tools: TurnTools):
         tools.raw(line);
       say("That was garbage\n");
       break;
+    case "say":
+      say(script.text);
+      break;
     case "echo":
       update({ sessionUpdate: "agent_thought_chunk", content: text(`Turn ${turns}`) });
       say(`${script.text} (turn ${turns})\n`);

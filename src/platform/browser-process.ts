@@ -1,0 +1,239 @@
+// How is a browser of our own started and ended? Its folder says whose it is, so that the next start can clean up.
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { BrowserProcess, Browsers } from "./browser-world.ts";
+import { isRunning } from "./child.ts";
+import { findBrowser } from "./find-browser.ts";
+import { taggedProcesses } from "./tagged.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const TAG = "HOLDFAST_BROWSER";
+const STDERR_LINES = 50;
+const GONE_MS = 2_000;
+const LOOK_MS = 20;
+const UNSIGNED_MS = 10_000;
+
+/** Tells two processes apart that had the same number one after the other. */
+function birthOf(pid: number): string {
+  try {
+    return (
+      readFileSync(`/proc/${pid}/stat`, "utf8")
+        .replace(/^.*\) /s, "")
+        .split(" ")[19] ?? ""
+    );
+  } catch {
+    return "";
+  }
+}
+
+const kill = (pid: number): void => {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // Gone already.
+  }
+};
+
+function killAll(pid: number | undefined, tag: string): void {
+  if (process.platform === "win32" && pid !== undefined) Bun.spawnSync(["taskkill", "/T", "/F", "/PID", String(pid)]);
+  else if (pid !== undefined) kill(-pid);
+  for (const each of taggedProcesses(TAG, tag)) kill(each);
+}
+
+const SOCKET_FOLDER = /^(org\.chromium\.Chromium|com\.google\.Chrome|com\.microsoft\.Edge)\.\w+$/;
+
+/** Its lock is a socket in the folder for temporary files, since paths of sockets must be short. */
+function removeSocket(folder: string): void {
+  try {
+    const path = dirname(readlinkSync(join(folder, "profile", "SingletonSocket")));
+    if (SOCKET_FOLDER.test(basename(path))) rmSync(path, { recursive: true, force: true });
+  } catch {
+    // There is none.
+  }
+}
+
+const remove = (folder: string): boolean => {
+  try {
+    removeSocket(folder);
+    rmSync(folder, { recursive: true, force: true });
+    return true;
+  } catch {
+    // A process on its way out still writes there.
+    return false;
+  }
+};
+
+async function endAll(pid: number | undefined, tag: string, folder: string): Promise<void> {
+  const deadline = performance.now() + GONE_MS;
+  for (;;) {
+    killAll(pid, tag);
+    const gone = taggedProcesses(TAG, tag).length === 0 && (pid === undefined || !isRunning(pid));
+    if ((gone && remove(folder) && !existsSync(folder)) || performance.now() > deadline) return;
+    await Bun.sleep(LOOK_MS);
+  }
+}
+
+interface Owner {
+  pid: number;
+  birth: string;
+  browser?: number;
+}
+
+function readOwner(folder: string): Owner | undefined {
+  try {
+    return JSON.parse(readFileSync(join(folder, "owner.json"), "utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** One that is just being made is not signed yet. */
+const isOld = (folder: string): boolean => {
+  const made = statSync(folder, { throwIfNoEntry: false })?.mtimeMs;
+  return made !== undefined && Date.now() - made > UNSIGNED_MS;
+};
+
+const isOwned = (owner: Owner): boolean => isRunning(owner.pid) && birthOf(owner.pid) === owner.birth;
+
+/** Ours, by what it was started with: after a reboot the number may be anybody's. */
+function isOurBrowser(pid: number, folder: string): boolean {
+  try {
+    if (process.platform === "linux") return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(folder);
+    if (process.platform === "win32") return false;
+    return Bun.spawnSync(["ps", "-o", "command=", "-p", String(pid)])
+      .stdout.toString()
+      .includes(folder);
+  } catch {
+    return false;
+  }
+}
+
+const COMMON_FLAGS = [
+  "--headless",
+  "--disable-gpu",
+  "--disable-quic",
+  "--disable-dev-shm-usage",
+  "--no-first-run",
+  "--no-default-browser-check",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--disable-extensions",
+  "--disable-breakpad",
+  "--password-store=basic",
+  "--use-mock-keychain",
+  "--remote-debugging-port=0",
+];
+
+const isRoot = (): boolean => process.getuid?.() === 0;
+
+async function watchOutput(stream: ReadableStream<Uint8Array>, tell: (line: string) => void): Promise<void> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  try {
+    for await (const bytes of stream) {
+      const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+      rest = (lines.pop() ?? "").slice(-2_000);
+      for (const line of lines) tell(line);
+    }
+  } catch {
+    // A pipe that breaks ends like one that closes.
+  }
+}
+
+/** `directory` holds one folder for each browser that runs; it is private, for profiles hold cookies. */
+export function createBrowsers(directory: string, env: Env): Browsers {
+  const sign = (folder: string, browser?: number): void => {
+    const owner: Owner = { pid: process.pid, birth: birthOf(process.pid), ...(browser ? { browser } : {}) };
+    writeFileSync(join(folder, "owner.json"), JSON.stringify(owner), { mode: 0o600 });
+  };
+  const make = (tag: string, name: string): string => {
+    const folder = join(directory, tag);
+    mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
+    for (const path of [directory, folder]) chmodSync(path, 0o700);
+    sign(folder);
+    return folder;
+  };
+
+  const scratch = (): ReturnType<Browsers["scratch"]> => {
+    const folder = make(crypto.randomUUID(), "scratch");
+    const end = () => {
+      process.off("exit", end);
+      remove(folder);
+    };
+    process.on("exit", end);
+    return { path: join(folder, "scratch"), end };
+  };
+
+  const launch = (command: string, flags: readonly string[]): BrowserProcess => {
+    const tag = crypto.randomUUID();
+    const folder = make(tag, "profile");
+    // With a sandbox Chromium does not start as root.
+    const all = [...COMMON_FLAGS, ...(isRoot() ? ["--no-sandbox"] : []), ...flags];
+    const { BUN_FEATURE_FLAG_NO_ORPHANS: _, ...plain } = env;
+    const child = Bun.spawn([command, ...all, `--user-data-dir=${join(folder, "profile")}`, "about:blank"], {
+      // Its reports of crashes would go to the user's own settings.
+      env: { ...plain, XDG_CONFIG_HOME: folder, [TAG]: tag },
+      cwd: folder,
+      detached: true,
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: "pipe",
+    });
+    sign(folder, child.pid);
+    const lines: string[] = [];
+    const { promise: listening, resolve } = Promise.withResolvers<string | undefined>();
+    void watchOutput(child.stderr, (line) => {
+      lines.push(line.slice(0, 500));
+      if (lines.length > STDERR_LINES) lines.shift();
+      const found = /^DevTools listening on (ws:\/\/\S+)/.exec(line)?.[1];
+      if (found) resolve(found);
+    });
+    const exited = child.exited.then(() => resolve(undefined));
+    const endNow = () => {
+      killAll(child.pid, tag);
+      remove(folder);
+    };
+    process.on("exit", endNow);
+    let ending: Promise<void> | undefined;
+    return {
+      pid: child.pid,
+      listening,
+      exited,
+      stderr: () => lines,
+      end() {
+        ending ??= endAll(child.pid, tag, folder).finally(() => process.off("exit", endNow));
+        return ending;
+      },
+    };
+  };
+
+  const reap = async (): Promise<number> => {
+    const folders = existsSync(directory) ? readdirSync(directory).map((name) => join(directory, name)) : [];
+    const left = folders.filter((folder) => {
+      const owner = readOwner(folder);
+      return owner ? !isOwned(owner) : isOld(folder);
+    });
+    await Promise.all(
+      left.map((folder) => {
+        const browser = readOwner(folder)?.browser;
+        const pid = browser !== undefined && isOurBrowser(browser, folder) ? browser : undefined;
+        return endAll(pid, folder.slice(directory.length + 1), folder);
+      }),
+    );
+    return left.length;
+  };
+
+  return { find: () => findBrowser(env), launch, scratch, reap };
+}
