@@ -1,8 +1,9 @@
-// holdfast demo: kills hosts, a keeper and an agent in the middle of work, and shows what became of it.
+// holdfast demo: kills hosts, a keeper, an agent and a browser in the middle of work, and shows what became of it.
 import { createState } from "../bridge/state.ts";
 import type { Child } from "../platform/world.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { createAgentAct } from "./demo/agent-act.ts";
+import { playBrowser } from "./demo/browser-act.ts";
 import type { Lines } from "./demo/lines.ts";
 import { type Actor, type Stage, setStage } from "./demo/stage.ts";
 import { createTeller, ms } from "./demo/teller.ts";
@@ -27,7 +28,7 @@ export const demo = holdfastCommand({
   name: "demo",
   args: {},
   examples: [
-    { line: "holdfast demo", says: "Hosts, a keeper and an agent are killed under work; nothing is lost" },
+    { line: "holdfast demo", says: "Hosts, a keeper, an agent and a browser are killed under work; nothing is lost" },
     { line: "holdfast demo --format json", says: "The figures" },
   ],
   details: "Everything runs on a free port with a state directory of its own, and nothing is left behind.",
@@ -103,11 +104,27 @@ async function play(context: Context, stage: Stage, holds: (port: number) => voi
 
   const outcome = await traffic.stop();
   await connection.disconnect();
+
+  title("4. The browser dies");
+  const browser = await playBrowser(context, stage, (text) => say("browser", text));
+  if (browser) {
+    say(
+      "kill -9",
+      `${browser.killed}, the browser: the next one is ready after ${paint.bold(ms(browser.readyMs))}`,
+      paint.red,
+    );
+    say(
+      "browser",
+      `the task of ${browser.steps} steps is ${browser.success ? paint.green("done") : paint.red("not done")}`,
+    );
+  } else say("browser", "no Chromium or Chrome is found here: left out");
+
   const isWhole =
     outcome.lost + outcome.doubled + streamed.lost + streamed.doubled === 0 &&
     stopReason === "end_turn" &&
     told.stopReason === "lost" &&
-    answer.includes("(turn 3)");
+    answer.includes("(turn 3)") &&
+    browser?.success !== false;
   const tone = isWhole ? paint.green : paint.red;
   title("What became of it");
   say(
@@ -118,7 +135,14 @@ async function play(context: Context, stage: Stage, holds: (port: number) => voi
   say("agent", `${streamed.lines} lines through two hosts and a keeper`);
   say("", tone(`lost ${streamed.lost}, doubled ${streamed.doubled}`));
   const agentFigures = { ...streamed, keeperMs, toldMs, restored: answer };
-  printer.json({ port, takeovers: [crash, graceful], requests: outcome, agent: agentFigures, whole: isWhole });
+  printer.json({
+    port,
+    takeovers: [crash, graceful],
+    requests: outcome,
+    agent: agentFigures,
+    browser: browser ?? null,
+    whole: isWhole,
+  });
   return isWhole ? 0 : 1;
 }
 
