@@ -1,5 +1,4 @@
 // How does a command find a host? It joins one, or starts one in the background and joins that; it never hosts.
-import { QUICK_LADDER_MS } from "../core/takeover.ts";
 import type { StartedProcess, World } from "../platform/world.ts";
 import { Fault, HostUnreachableError } from "../protocol/fault.ts";
 import type { HostLink, JoinOutcome } from "./join.ts";
@@ -20,9 +19,11 @@ export interface ReachDeps {
 
 const BACKGROUND_MS = 5_000;
 const POLL_MS = 50;
-/** One that was just started is looked for often, or its first milliseconds would be waited away. */
-const STARTING_POLL_MS = 4;
+/** So long somebody in line is waited for. */
+const PATIENT_MS = 250;
 const STARTING_MS = 500;
+/** One that is about to host is looked for often, or its first milliseconds would be waited away. */
+const SOON_MS = 4;
 /** A host that is killed before it could answer is started again. */
 const MAX_KILLS = 100;
 const SILENT_TRIES = 4;
@@ -54,7 +55,7 @@ export async function reachHost(deps: ReachDeps): Promise<HostLink> {
   let kills = 0;
   let silent = 0;
   const since = clock.elapsed();
-  for (let attempt = 0; !signal.aborted; attempt++) {
+  while (!signal.aborted) {
     const outcome = await deps.join();
     if (outcome.kind === "joined") return outcome.link;
     const fault = hopeless(world, port, outcome);
@@ -65,7 +66,7 @@ export async function reachHost(deps: ReachDeps): Promise<HostLink> {
       await clock.sleep(SILENT_WAIT_MS, signal);
       continue;
     }
-    const patient = deps.afterLoss && attempt < QUICK_LADDER_MS.length;
+    const patient = deps.afterLoss && clock.elapsed() - since < PATIENT_MS;
     const isDead = started?.wasKilled() === true && kills++ < MAX_KILLS;
     if (outcome.kind === "refused" && (isDead || (startedAt === undefined && !patient))) {
       if (!deps.startHost) throw unreachable("none is running; start one with: holdfast serve", true);
@@ -80,7 +81,7 @@ export async function reachHost(deps: ReachDeps): Promise<HostLink> {
       );
     }
     const isStarting = startedAt !== undefined && clock.elapsed() - startedAt < STARTING_MS;
-    await clock.sleep(isStarting ? STARTING_POLL_MS : (QUICK_LADDER_MS[attempt] ?? POLL_MS), signal);
+    await clock.sleep(isStarting || patient ? SOON_MS : POLL_MS, signal);
   }
   throw unreachable("interrupted");
 }
