@@ -2,6 +2,7 @@
 import {
   chmodSync,
   closeSync,
+  existsSync,
   fstatSync,
   linkSync,
   mkdirSync,
@@ -18,6 +19,8 @@ import { dirname } from "node:path";
 import { openJournalFile, readWholeLines } from "./journal-file.ts";
 import { checkPrivate, hasModes } from "./private.ts";
 import type { Files } from "./world.ts";
+
+const REMOVE_TRIES = 20;
 
 const isMissing = (thrown: unknown): boolean => (thrown as { code?: string }).code === "ENOENT";
 const isThere = (thrown: unknown): boolean => (thrown as { code?: string }).code === "EEXIST";
@@ -122,7 +125,11 @@ export const systemFiles: Files = {
     }
   },
   removeDirectory(path) {
-    rmSync(path, { recursive: true, force: true });
+    // Who leaves may take out a file of his own meanwhile: the runtime then stops in the middle, and says nothing.
+    for (let tries = 0; tries < REMOVE_TRIES; tries++) {
+      rmSync(path, { recursive: true, force: true });
+      if (!existsSync(path)) return;
+    }
   },
   stats(path) {
     const stat = statSync(path, { throwIfNoEntry: false });
