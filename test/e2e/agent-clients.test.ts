@@ -46,7 +46,7 @@ test(
     await stage.run(prompt("work", "hello"));
     const watcher = stage.attach("work");
     await watcher.event("turn-ended");
-    const first = stage.spawn(inJson(...prompt("work", "stream 20 25")));
+    const first = stage.spawn(inJson(...prompt("work", "stream 80 25")));
     await first.event("turn-started");
     const second = stage.spawn(inJson(...prompt("work", "second")));
     const third = stage.spawn(prompt("work", "third"));
@@ -66,7 +66,7 @@ test(
       ]),
     );
     const texts = watcher.events.filter(({ type }) => type === "prompt").map(({ data }) => data["text"]);
-    expect(texts.toSorted()).toEqual(["hello", "second", "stream 20 25", "third"]);
+    expect(texts.toSorted()).toEqual(["hello", "second", "stream 80 25", "third"]);
     expect(first.events.some(({ data }) => data["text"] === "second")).toBe(true);
     expect(contiguous(watcher.events)).toBe(true);
     expect(seq).toBeLessThanOrEqual(watcher.events.at(-1)?.seq ?? 0);

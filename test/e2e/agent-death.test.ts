@@ -90,7 +90,7 @@ test(
 );
 
 test(
-  "[AM7] an agent's shell tool in a session of its own is gone after stop, with the agent and the host",
+  "[AM7] an agent's shell tool in a session of its own is gone after stop --agents, with the agent, its keeper and the host",
   withAgents(async (stage) => {
     const working = stage.spawn(inJson(...prompt("work", "shell sleep 600")));
     const { pid } = await until("the shell tool", () => sleepers(stage, 600)[0]);
@@ -99,10 +99,10 @@ test(
     expect(kinship(agent).group).toBe(agent);
     expect(kinship(pid).session).not.toBe(kinship(agent).session);
     expect(kinship(pid).group).not.toBe(agent);
-    const stopped = await stage.run(["stop"]);
+    const stopped = await stage.run(["stop", "--agents"]);
     expect(stopped.code).toBe(0);
     expect([pid, agent, host].filter(isRunning)).toEqual([]);
-    expect(stage.agentProcesses()).toEqual([]);
+    expect([...stage.agentProcesses(), ...stage.holders(), ...stage.keepers()]).toEqual([]);
     expect((await working.exited).code).toBe(5);
     expect(working.events.at(-1)).toMatchObject({ type: "turn-ended", data: { stopReason: "lost" } });
     expect(stage.processes()).toEqual([]);

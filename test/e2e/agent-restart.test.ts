@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type AgentStage, inJson, numbersOf, prompt, textOf, withAgents } from "./agent-stage.ts";
+import type { Proc } from "./process.ts";
 import { until } from "./until.ts";
 
 /** Every file below the state directory. */
@@ -62,49 +63,85 @@ test(
   60_000,
 );
 
+/** As `watcher` has seen them and as they stand in the journal: from 1 on, none twice, none left out. */
+const expectGivenOnce = (stage: AgentStage, session: string, watcher: Proc): void => {
+  const numbers = numbersOf(watcher.events);
+  expect(numbers).toEqual(numbers.map((_, at) => at + 1));
+  const records = journalOf(stage, session);
+  expect(records.map(({ seq }) => seq)).toEqual(records.map((_, at) => at + 1));
+};
+
 test(
-  "[SE3] stop in mid-turn tells the clients that the turn is lost, and no number of the journal is given twice",
+  "[SE3] [KP8] stop in mid-turn leaves the turn and what waits behind it to the next host, and no number of the journal is given twice",
   withAgents(async (stage) => {
     await stage.run(prompt("work", "hello"));
     const host = await stage.hostPid();
+    const agent = await stage.agentPid();
     await stage.standby();
-    const running = stage.spawn(inJson(...prompt("work", "shell sleep 600")));
+    const running = stage.spawn(inJson(...prompt("work", "shell sleep 4; echo slept")));
     await running.event("update");
-    const waiting = stage.spawn(inJson(...prompt("work", "never")));
-    await waiting.event("prompt", ({ text }) => text === "never");
+    const waiting = stage.spawn(inJson(...prompt("work", "behind")));
+    await waiting.event("prompt", ({ text }) => text === "behind");
     const watcher = stage.attach("work");
-    await watcher.event("update", (data) => JSON.stringify(data).includes("sleep 600"));
+    await watcher.event("update", (data) => JSON.stringify(data).includes("sleep 4"));
 
-    const stopping = stage.run(["stop"]);
-    for (const each of [running, waiting]) {
-      expect((await each.exited).code).toBe(5);
-      expect(each.events.at(-1)).toMatchObject({ type: "turn-ended", data: { stopReason: "lost" } });
-    }
-    expect((await stopping).code).toBe(0);
+    const stopped = await stage.run(["stop", "--json"]);
+    expect(stopped.code).toBe(0);
+    expect(JSON.parse(stopped.stdout)).toMatchObject({ stopped: host, cut: [], working: ["work"] });
     // Whoever stood in line: the one that waits for it, or the one that watches the session.
     expect(await until("the next host", () => stage.hostPid())).not.toBe(host);
-    expect((await stage.run(prompt("work", "again"))).stdout).toBe("again (turn 3)\n");
-    await watcher.event("turn-ended", ({ stopReason }) => stopReason === "end_turn", { since: 8 });
+    for (const each of [running, waiting]) {
+      expect((await each.exited).code).toBe(0);
+      expect(each.events.at(-1)).toMatchObject({ type: "turn-ended", data: { stopReason: "end_turn" } });
+    }
+    expect(textOf(running.events)).toStartWith("slept\n");
+    expect(textOf(waiting.events)).toEndWith("behind (turn 3)\n");
+    expect(await stage.agentPid()).toBe(agent);
+    expect((await stage.run(prompt("work", "again"))).stdout).toBe("again (turn 4)\n");
     await until("the last turn's end", () => watcher.events.filter(({ type }) => type === "turn-ended").length === 4);
-    const numbers = numbersOf(watcher.events);
-    expect(numbers).toEqual(numbers.map((_, at) => at + 1));
-    const records = journalOf(stage, "work");
-    expect(records.map(({ seq }) => seq)).toEqual(records.map((_, at) => at + 1));
+    expectGivenOnce(stage, "work", watcher);
   }),
   60_000,
 );
 
 test(
-  "[SE7] kill -9 of the host in mid-turn: the prompt exits 5, the turn is never sent again, and the name goes on",
+  "[SE3] [SE7] [KP8] stop --agents in mid-turn tells the clients that the turn is lost",
+  withAgents(async (stage) => {
+    await stage.run(prompt("work", "hello"));
+    const [host, agent] = [await stage.hostPid(), await stage.agentPid()];
+    await stage.standby();
+    const running = stage.spawn(inJson(...prompt("work", "shell sleep 600")));
+    await running.event("update");
+    const watcher = stage.attach("work");
+    await watcher.event("update", (data) => JSON.stringify(data).includes("sleep 600"));
+
+    const stopped = await stage.run(["stop", "--agents", "--json"]);
+    expect(stopped.code).toBe(0);
+    expect(JSON.parse(stopped.stdout)).toMatchObject({ stopped: host, cut: ["work"], working: [] });
+    expect((await running.exited).code).toBe(5);
+    expect(running.events.at(-1)).toMatchObject({ type: "turn-ended", data: { stopReason: "lost" } });
+    expect(stage.agentProcesses().map(({ pid }) => pid)).not.toContain(agent);
+    expect(await until("the next host", () => stage.hostPid())).not.toBe(host);
+    expect((await stage.run(prompt("work", "again"))).stdout).toBe("again (turn 3)\n");
+    await until("the last turn's end", () => watcher.events.filter(({ type }) => type === "turn-ended").length === 3);
+    expectGivenOnce(stage, "work", watcher);
+  }),
+  60_000,
+);
+
+test(
+  "[SE7] [KP2] [KP5] kill -9 of the host in mid-turn: the prompt goes on and exits 0, the turn is never sent again, and the name goes on",
   withAgents(async (stage) => {
     expect((await stage.run(prompt("work", "hello"))).stdout).toBe("hello (turn 1)\n");
     const host = (await stage.hostPid()) ?? 0;
-    const running = stage.spawn(inJson(...prompt("work", "stream 100000 20")));
+    const running = stage.spawn(inJson(...prompt("work", "stream 150 20")));
     await running.event("update");
     const agent = await stage.agentPid();
     process.kill(host, "SIGKILL");
-    expect((await running.exited).code).toBe(5);
-    await until("the end of its agent", () => stage.agentProcesses().every(({ pid }) => pid !== agent));
+    expect(await running.exited).toEqual({ code: 0, signal: null });
+    expect(textOf(running.events)).toBe(Array.from({ length: 150 }, (_, at) => `chunk ${at + 1}\n`).join(""));
+    expect(await stage.hostPid()).not.toBe(host);
+    expect(await stage.agentPid()).toBe(agent);
     expect((await stage.run(prompt("work", "again"))).stdout).toBe("again (turn 3)\n");
     const records = journalOf(stage, "work");
     expect(records.map(({ seq }) => seq)).toEqual(records.map((_, at) => at + 1));

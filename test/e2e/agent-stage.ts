@@ -24,8 +24,12 @@ export interface AgentEntry {
 }
 
 export interface AgentStage extends Stage {
-  /** Agents and what they started. */
+  /** Agents and what they started; not who holds their input open. */
   agentProcesses(): Tagged[];
+  /** Who holds the input of an agent open. */
+  holders(): Tagged[];
+  /** The processes that hold agents. */
+  keeperPids(): number[];
   agentPid(name?: string): Promise<number>;
   /** Agent sessions, as `sessions --format json` lists them. */
   agentSessions(): Promise<AgentEntry[]>;
@@ -36,6 +40,7 @@ export interface AgentStage extends Stage {
   installOddAgent(): void;
 }
 
+const HOLDER = "sleep 2147483647";
 const ODD_AGENT = join(import.meta.dir, "agent-odd.ts");
 
 /** An agent gets the state directory that is ours alone, and hands it on to whatever it starts. */
@@ -69,8 +74,14 @@ function addAgents(stage: Stage, stateHome: string): AgentStage {
     ...stage,
     agentProcesses() {
       const ours = new Set(stage.processes().map(({ pid }) => pid));
-      return processesOf(stateHome).filter(({ pid }) => !ours.has(pid));
+      return processesOf(stateHome).filter(({ pid, command }) => !ours.has(pid) && command !== HOLDER);
     },
+    holders: () => processesOf(stateHome).filter(({ command }) => command === HOLDER),
+    keeperPids: () =>
+      stage
+        .processes()
+        .filter(({ command }) => / keeper \//.test(command))
+        .map(({ pid }) => pid),
     async agentPid(name = "demo") {
       const { pid } = (await list("agents")).find((agent: { name: string }) => agent.name === name);
       if (typeof pid !== "number") throw new Error(`The agent "${name}" does not run`);

@@ -48,6 +48,13 @@ export function listeners(port: number): string[] {
   );
 }
 
+/** Paths of unix sockets below a directory that somebody holds. */
+export const unixSockets = (directory: string): string[] =>
+  read("/proc/net/unix")
+    .split("\n")
+    .map((line) => line.split(" ").at(-1) ?? "")
+    .filter((path) => path.startsWith(`${directory}/`));
+
 function isFree(hostname: string, port: number): boolean {
   try {
     Bun.listen({ hostname, port, socket: { data() {} } }).stop(true);

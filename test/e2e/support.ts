@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort, listeners, taggedProcesses } from "./leftovers.ts";
+import { freePort, listeners, taggedProcesses, unixSockets } from "./leftovers.ts";
 import { type Exit, type Proc, type SpawnOptions, startProcess } from "./process.ts";
 import { openTerminal, type Screen } from "./screen.ts";
 import { until } from "./until.ts";
@@ -30,8 +30,10 @@ export interface Stage {
   /** Where the binary keeps its token, settings and logs. */
   readonly state: string;
   readonly env: Record<string, string>;
-  /** Holdfast processes, hosts in the background included. */
+  /** Holdfast processes, hosts in the background and keepers included. */
   processes(): { pid: number; command: string }[];
+  /** Directories of agents that a keeper holds, or held. */
+  keepers(): string[];
   spawn(words: readonly string[], options?: SpawnOptions): Proc;
   run(words: readonly string[], options?: SpawnOptions): Promise<Ran>;
   /** The line goes to a shell, with the binary on its PATH. */
@@ -50,6 +52,7 @@ export interface Stage {
 }
 
 const END_MS = 20_000;
+const SHORT_DIRECTORY = `holdfast-${process.getuid?.()}`;
 const RUN_MS = 90_000;
 
 export const staged =
@@ -113,6 +116,10 @@ function openStage(): { stage: Stage; leave(failed: boolean): Promise<void> } {
     state: join(stateHome, "holdfast"),
     env,
     processes: () => taggedProcesses(tag),
+    keepers() {
+      const home = join(stateHome, "holdfast", "ports", String(port), "keepers");
+      return existsSync(home) ? readdirSync(home).map((name) => join(home, name)) : [];
+    },
     spawn,
     run: (words, options) => finish([BINARY, ...words], options),
     shell: (line, options) => finish(["bash", "-c", line], options),
@@ -163,13 +170,19 @@ function openStage(): { stage: Stage; leave(failed: boolean): Promise<void> } {
       END_MS,
     );
     const areGone = async () => {
-      // Hosts in the background go on: one that was just started may not even listen yet.
-      if (listeners(port).length > 0) await finish([BINARY, "stop"]);
+      // Hosts in the background go on, and agents without any: one that was just started may not even listen yet.
+      if (listeners(port).length > 0 || stage.keepers().length > 0) await finish([BINARY, "stop", "--agents"]);
       return stage.processes().length === 0;
     };
     await until(() => `the end of ${JSON.stringify(stage.processes())}`, areGone, END_MS);
-    const left = { listeners: listeners(port), temporary: readdirSync(temporary) };
-    if (left.listeners.length + left.temporary.length > 0) throw new Error(`Left behind: ${JSON.stringify(left)}`);
+    const left = {
+      listeners: listeners(port),
+      sockets: unixSockets(directory),
+      keepers: stage.keepers(),
+      // Empty, and ours for ever: sockets with too long a path are made here.
+      temporary: readdirSync(temporary, { recursive: true }).filter((name) => name !== SHORT_DIRECTORY),
+    };
+    if (Object.values(left).some((found) => found.length > 0)) throw new Error(`Left behind: ${JSON.stringify(left)}`);
   };
 
   return {
