@@ -1,7 +1,7 @@
 // What if an agent dies in the middle of its work, or leaves something behind? Told at once, mended, and never sent again.
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
 import { type AgentStage, inJson, numbersOf, prompt, textOf, withAgents } from "./agent-stage.ts";
+import { isRunning, kinship } from "./leftovers.ts";
 import type { StreamEvent } from "./process.ts";
 import { until } from "./until.ts";
 
@@ -12,21 +12,6 @@ const toldOf = (events: readonly StreamEvent[], type: string) => events.filter((
 
 const sleepers = (stage: AgentStage, seconds: number) =>
   stage.agentProcesses().filter(({ command }) => command === `sleep ${seconds}`);
-
-/** Fields behind the name: state, parent, group, session. */
-const kinship = (pid: number) => {
-  const [, , group, session] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
-  return { group: Number(group), session: Number(session) };
-};
-
-/** A zombie is not: its new parent may take its time. */
-const isRunning = (pid: number): boolean => {
-  try {
-    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-  } catch {
-    return false;
-  }
-};
 
 test(
   "[SE7] [AM4] kill -9 of the agent in mid-turn is told to all clients at once, the session is restored, and the next prompt knows the conversation",

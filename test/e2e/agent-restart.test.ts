@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type AgentStage, inJson, numbersOf, prompt, textOf, withAgents } from "./agent-stage.ts";
+import { type AgentStage, chunks, inJson, numbersOf, prompt, textOf, withAgents } from "./agent-stage.ts";
 import type { Proc } from "./process.ts";
 import { until } from "./until.ts";
 
@@ -11,14 +11,6 @@ const filesOf = (stage: AgentStage): string[] =>
   readdirSync(stage.state, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
-
-const journalOf = (stage: AgentStage, session: string): { seq: number; type: string }[] => {
-  const file = filesOf(stage).find((path) => path.endsWith(`${session}.ndjson`)) ?? "";
-  return readFileSync(file, "utf8")
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line));
-};
 
 test(
   "[SE1] [SE7] a session survives stop: on the next host the same name knows the conversation",
@@ -67,7 +59,7 @@ test(
 const expectGivenOnce = (stage: AgentStage, session: string, watcher: Proc): void => {
   const numbers = numbersOf(watcher.events);
   expect(numbers).toEqual(numbers.map((_, at) => at + 1));
-  const records = journalOf(stage, session);
+  const records = stage.journal(session);
   expect(records.map(({ seq }) => seq)).toEqual(records.map((_, at) => at + 1));
 };
 
@@ -139,11 +131,11 @@ test(
     const agent = await stage.agentPid();
     process.kill(host, "SIGKILL");
     expect(await running.exited).toEqual({ code: 0, signal: null });
-    expect(textOf(running.events)).toBe(Array.from({ length: 150 }, (_, at) => `chunk ${at + 1}\n`).join(""));
+    expect(textOf(running.events)).toBe(chunks(150));
     expect(await stage.hostPid()).not.toBe(host);
     expect(await stage.agentPid()).toBe(agent);
     expect((await stage.run(prompt("work", "again"))).stdout).toBe("again (turn 3)\n");
-    const records = journalOf(stage, "work");
+    const records = stage.journal("work");
     expect(records.map(({ seq }) => seq)).toEqual(records.map((_, at) => at + 1));
     expect(records.filter(({ type }) => type === "turn-started")).toHaveLength(3);
   }),

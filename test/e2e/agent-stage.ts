@@ -1,8 +1,8 @@
 // What does a test of agents stand on? A stage that finds its agents too: they never see the stage's own tag.
 import { expect } from "bun:test";
-import { chmodSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Tagged, taggedProcesses } from "./leftovers.ts";
+import { listenerOf, type Tagged, taggedProcesses } from "./leftovers.ts";
 import type { Proc, StreamEvent } from "./process.ts";
 import { type Stage, staged } from "./support.ts";
 
@@ -30,6 +30,12 @@ export interface AgentStage extends Stage {
   holders(): Tagged[];
   /** The processes that hold agents. */
   keeperPids(): number[];
+  /** Who listens now, as the system tells: asking a host takes longer than some of them live. */
+  listener(): number | undefined;
+  /** What stands in the session's journal. */
+  journal(session: string): SessionEvent[];
+  /** What was written to the agents that run now, as their keepers wrote it down. */
+  inputs(): { key: string; method: string | undefined }[];
   agentPid(name?: string): Promise<number>;
   /** Agent sessions, as `sessions --format json` lists them. */
   agentSessions(): Promise<AgentEntry[]>;
@@ -45,6 +51,8 @@ const ODD_AGENT = join(import.meta.dir, "agent-odd.ts");
 
 /** An agent gets the state directory that is ours alone, and hands it on to whatever it starts. */
 const processesOf = (stateHome: string): Tagged[] => taggedProcesses(`XDG_STATE_HOME=${stateHome}`);
+
+const linesOf = (path: string): string[] => readFileSync(path, "utf8").split("\n").filter(Boolean);
 
 export const withAgents =
   (body: (stage: AgentStage) => Promise<void>, env: Record<string, string> = {}): (() => Promise<void>) =>
@@ -87,6 +95,25 @@ function addAgents(stage: Stage, stateHome: string): AgentStage {
       if (typeof pid !== "number") throw new Error(`The agent "${name}" does not run`);
       return pid;
     },
+    listener: () =>
+      listenerOf(
+        stage.port,
+        stage.processes().map(({ pid }) => pid),
+      ),
+    journal(session) {
+      const directory = join(stage.state, "ports", String(stage.port));
+      const file = readdirSync(directory, { recursive: true, encoding: "utf8" }).find((path) =>
+        path.endsWith(`${session}.ndjson`),
+      );
+      return linesOf(join(directory, file ?? "none")).map((line) => JSON.parse(line));
+    },
+    inputs: () =>
+      stage
+        .keepers()
+        .flatMap((keeper) => linesOf(join(keeper, "in.log")))
+        .map((line) => JSON.parse(line.replace(/^\0+/, "")))
+        .filter(({ key }) => key !== undefined)
+        .map(({ key, line }) => ({ key, method: JSON.parse(line).method })),
     agentSessions,
     agentSession: async (name) => (await agentSessions()).find((each) => each.name === name),
     attach: (session, ...flags) => stage.spawn(["attach", session, "--format", "json", ...flags]),
@@ -124,6 +151,9 @@ export const textOf = (events: readonly SessionEvent[]): string =>
     .map(chunkOf)
     .map((chunk) => (chunk?.sessionUpdate === "agent_message_chunk" ? (chunk.content?.text ?? "") : ""))
     .join("");
+
+/** What `stream COUNT MS` says, in one piece. */
+export const chunks = (count: number): string => Array.from({ length: count }, (_, at) => `chunk ${at + 1}\n`).join("");
 
 /** Every journal number these events stand for, in the order they came. */
 export const numbersOf = (events: readonly SessionEvent[]): number[] =>

@@ -1,5 +1,5 @@
 // What did a test leave behind? Processes are found by a variable in their environment, listeners by their port.
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 export interface Tagged {
   pid: number;
@@ -34,19 +34,48 @@ export function handlesSignals(pid: number): boolean {
 }
 
 const LISTEN = "0A";
+const INODE_FIELD = 9;
 
-/** Local addresses, as the kernel writes them, that somebody listens on. */
-export function listeners(port: number): string[] {
+/** As the kernel writes them, field by field. */
+function listening(port: number): string[][] {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   return ["/proc/net/tcp", "/proc/net/tcp6"].flatMap((file) =>
     read(file)
       .split("\n")
       .slice(1)
       .map((line) => line.trim().split(/\s+/))
-      .filter(([, local, , state]) => local?.endsWith(suffix) && state === LISTEN)
-      .map(([, local]) => local ?? ""),
+      .filter(([, local, , state]) => local?.endsWith(suffix) && state === LISTEN),
   );
 }
+
+/** Local addresses, as the kernel writes them, that somebody listens on. */
+export const listeners = (port: number): string[] => listening(port).map(([, local]) => local ?? "");
+
+const opened = (pid: number): string[] => {
+  const directory = `/proc/${pid}/fd`;
+  try {
+    return readdirSync(directory).map((fd) => readlinkSync(`${directory}/${fd}`));
+  } catch {
+    // It is just going.
+    return [];
+  }
+};
+
+/** Which of these listens on the port. */
+export function listenerOf(port: number, among: readonly number[]): number | undefined {
+  const sockets = listening(port).map((fields) => `socket:[${fields[INODE_FIELD]}]`);
+  if (sockets.length === 0) return undefined;
+  return among.find((pid) => opened(pid).some((link) => sockets.includes(link)));
+}
+
+/** A zombie is not: its new parent may take its time. */
+export const isRunning = (pid: number): boolean => /\) [^Z] /.test(read(`/proc/${pid}/stat`));
+
+/** Fields behind the name: state, parent, group, session. */
+export const kinship = (pid: number): { group: number; session: number } => {
+  const [, , group, session] = read(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ") ?? [];
+  return { group: Number(group), session: Number(session) };
+};
 
 /** Paths of unix sockets below a directory that somebody holds. */
 export const unixSockets = (directory: string): string[] =>
