@@ -9,14 +9,14 @@ export interface HostKiller {
   readonly killed: readonly number[];
   /** For the message of whatever fails. */
   readonly seed: number;
-  /** One kill at a random moment from now, of whoever hosts then; none when it is over before somebody does. */
+  /** One kill of whoever hosts, at a random moment of its life; none when it is over before somebody does. */
   once(isOver?: () => boolean): Promise<number | undefined>;
   /** Goes on until it is told to end. */
   start(): () => Promise<void>;
 }
 
 export interface HostKillerOptions {
-  /** Pauses are taken from here, evenly. */
+  /** So long one may host, evenly; from 0 on some die before they have adopted anything. */
   pauseMs: readonly [number, number];
   /** Its whole process group, which must be its own. */
   group?: boolean;
@@ -41,9 +41,11 @@ export function createHostKiller(stage: AgentStage, options: HostKillerOptions):
     process.kill(-pid, "SIGKILL");
   };
   const once = async (isOver = () => false): Promise<number | undefined> => {
-    await Bun.sleep(dice.between(...options.pauseMs));
     const pid = await until("a host to be killed", () => (isOver() ? "nobody" : next()));
     if (pid === "nobody") return undefined;
+    await Bun.sleep(dice.between(...options.pauseMs));
+    // It may have left by itself.
+    if (!isRunning(pid)) return undefined;
     kill(pid);
     killed.push(pid);
     await options.after?.(pid);

@@ -15,8 +15,7 @@ import type { Proc } from "./process.ts";
 import { until } from "./until.ts";
 
 const LINES = 3_000;
-/** Cold or not: often the next one is killed before it has adopted anything. */
-const PAUSE_MS = [0, 160] as const;
+const PAUSE_MS = [0, 250] as const;
 
 /** Said to whoever waits longer than a second. */
 const PROGRESS = /^Waiting for .*\n/gm;
