@@ -48,6 +48,8 @@ export interface Registry {
 
 const NAME_LETTERS = 8;
 
+const CREATED_SEQ = 1;
+
 export function createRegistry(deps: RegistryDeps): Registry {
   const { clock, files, newId, displayName } = deps;
   const shelf = createShelf(clock, files, `${deps.directory}/sessions`);
@@ -99,11 +101,11 @@ export function createRegistry(deps: RegistryDeps): Registry {
     all,
     restore() {
       const restored = shelf.wereInUse().flatMap((name) => (sessions.has(name) ? [] : (take(name) ?? [])));
-      // Closed while somebody still watched it.
-      const over = restored.filter(({ fold }) => fold.closed);
+      // Closed while somebody still watched it; or made for a prompt that never came: whoever asked asks again.
+      const over = restored.filter(({ fold, lastSeq }) => fold.closed || lastSeq <= CREATED_SEQ);
       for (const session of over) closed.add(session);
       for (const session of over) letGo(session);
-      return restored.filter(({ fold }) => !fold.closed);
+      return restored.filter((session) => !over.includes(session));
     },
     held: () => [...sessions.values()],
     of: (agent) => all().filter(({ options }) => options.agent === agent),
