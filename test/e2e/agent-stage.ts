@@ -34,7 +34,7 @@ export interface AgentStage extends Stage {
   listener(): number | undefined;
   /** What stands in the session's journal. */
   journal(session: string): SessionEvent[];
-  /** What was written to the agents that run now, as their keepers wrote it down. */
+  /** What was written to the agents that run now, as far as their keepers have not given it back. */
   inputs(): { key: string; method: string | undefined }[];
   agentPid(name?: string): Promise<number>;
   /** Agent sessions, as `sessions --format json` lists them. */
@@ -111,7 +111,9 @@ function addAgents(stage: Stage, stateHome: string): AgentStage {
       stage
         .keepers()
         .flatMap((keeper) => linesOf(join(keeper, "in.log")))
-        .map((line) => JSON.parse(line.replace(/^\0+/, "")))
+        // A hole is zeros, and may end inside a line.
+        .filter((line) => !line.startsWith("\0"))
+        .map((line) => JSON.parse(line))
         .filter(({ key }) => key !== undefined)
         .map(({ key, line }) => ({ key, method: JSON.parse(line).method })),
     agentSessions,
