@@ -97,13 +97,15 @@ test(
 );
 
 test(
-  "[SE3] [SE7] [KP8] stop --agents in mid-turn tells the clients that the turn is lost",
+  "[SE3] [SE7] [KP8] stop --agents in mid-turn tells the clients that the turn is lost, and that what waited was never sent",
   withAgents(async (stage) => {
     await stage.run(prompt("work", "hello"));
     const [host, agent] = [await stage.hostPid(), await stage.agentPid()];
     await stage.standby();
     const running = stage.spawn(inJson(...prompt("work", "shell sleep 600")));
     await running.event("update");
+    const waiting = stage.spawn(inJson(...prompt("work", "never")));
+    await waiting.event("prompt", ({ text }) => text === "never");
     const watcher = stage.attach("work");
     await watcher.event("update", (data) => JSON.stringify(data).includes("sleep 600"));
 
@@ -112,10 +114,13 @@ test(
     expect(JSON.parse(stopped.stdout)).toMatchObject({ stopped: host, cut: ["work"], working: [] });
     expect((await running.exited).code).toBe(5);
     expect(running.events.at(-1)).toMatchObject({ type: "turn-ended", data: { stopReason: "lost" } });
+    // It was never sent: there is no doubt about it.
+    expect((await waiting.exited).code).toBe(1);
+    expect(waiting.events.at(-1)).toMatchObject({ type: "turn-ended", data: { code: "REFUSED" } });
     expect(stage.agentProcesses().map(({ pid }) => pid)).not.toContain(agent);
     expect(await until("the next host", () => stage.hostPid())).not.toBe(host);
     expect((await stage.run(prompt("work", "again"))).stdout).toBe("again (turn 3)\n");
-    await until("the last turn's end", () => watcher.events.filter(({ type }) => type === "turn-ended").length === 3);
+    await until("the last turn's end", () => watcher.events.filter(({ type }) => type === "turn-ended").length === 4);
     expectGivenOnce(stage, "work", watcher);
   }),
   60_000,

@@ -50,27 +50,27 @@ const HOLDER = "sleep 2147483647";
 const ODD_AGENT = join(import.meta.dir, "agent-odd.ts");
 
 /** An agent gets the state directory that is ours alone, and hands it on to whatever it starts. */
-const processesOf = (stateHome: string): Tagged[] => taggedProcesses(`XDG_STATE_HOME=${stateHome}`);
+const processesOf = (env: Record<string, string>): Tagged[] =>
+  taggedProcesses(`XDG_STATE_HOME=${env["XDG_STATE_HOME"]}`);
 
 const linesOf = (path: string): string[] => readFileSync(path, "utf8").split("\n").filter(Boolean);
 
 export const withAgents =
   (body: (stage: AgentStage) => Promise<void>, env: Record<string, string> = {}): (() => Promise<void>) =>
   async () => {
-    let stateHome = "";
+    let own: Record<string, string> = {};
     try {
       await staged(async (stage) => {
-        Object.assign(stage.env, env);
-        stateHome = stage.env["XDG_STATE_HOME"] ?? "";
-        await body(addAgents(stage, stateHome));
+        own = Object.assign(stage.env, env);
+        await body(addAgents(stage));
       })();
-      expect(processesOf(stateHome)).toEqual([]);
+      expect(processesOf(own)).toEqual([]);
     } finally {
-      for (const { pid } of processesOf(stateHome)) process.kill(pid, "SIGKILL");
+      for (const { pid } of processesOf(own)) process.kill(pid, "SIGKILL");
     }
   };
 
-function addAgents(stage: Stage, stateHome: string): AgentStage {
+function addAgents(stage: Stage): AgentStage {
   const list = async (...words: string[]) => {
     const { code, stdout, stderr } = await stage.run([...words, "--format", "json"]);
     if (code !== 0) throw new Error(`"${words.join(" ")}" ended with ${code}: ${stderr}`);
@@ -82,9 +82,9 @@ function addAgents(stage: Stage, stateHome: string): AgentStage {
     ...stage,
     agentProcesses() {
       const ours = new Set(stage.processes().map(({ pid }) => pid));
-      return processesOf(stateHome).filter(({ pid, command }) => !ours.has(pid) && command !== HOLDER);
+      return processesOf(stage.env).filter(({ pid, command }) => !ours.has(pid) && command !== HOLDER);
     },
-    holders: () => processesOf(stateHome).filter(({ command }) => command === HOLDER),
+    holders: () => processesOf(stage.env).filter(({ command }) => command === HOLDER),
     keeperPids: () =>
       stage
         .processes()

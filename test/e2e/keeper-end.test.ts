@@ -1,9 +1,9 @@
 // When does an agent end that outlives its hosts? When it is idle and its host stops, when it is told to, or when nobody came for too long.
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type AgentStage, chunks, inJson, prompt, textOf, withAgents } from "./agent-stage.ts";
-import { isRunning, kinship } from "./leftovers.ts";
+import { isRunning, kinship, unixSockets } from "./leftovers.ts";
 import { until } from "./until.ts";
 
 const toolOf = async (stage: AgentStage, seconds: number): Promise<number> => {
@@ -129,6 +129,26 @@ test(
     expect(kinship(pid)).toEqual({ group: pid, session: pid });
     expect(kinship(agent)).toEqual({ group: agent, session: agent });
     expect(existsSync(join(keeper, "s"))).toBe(true);
+  }),
+  60_000,
+);
+
+test(
+  "[KP10] where the path of its socket would be too long it has a short one, which is gone with it",
+  withAgents(async (stage) => {
+    stage.env["XDG_STATE_HOME"] = join(stage.directory, "deep".repeat(20));
+    const running = stage.spawn(inJson(...prompt("work", "stream 200 10")));
+    await running.event("update");
+    const [socket, ...more] = unixSockets(stage.directory);
+    expect(more.filter((path) => path !== socket)).toEqual([]);
+    expect(Buffer.byteLength(socket ?? "")).toBeLessThan(104);
+    expect(socket).toStartWith(`${stage.env["TMPDIR"]}/holdfast-`);
+    process.kill(stage.listener() ?? 0, "SIGKILL");
+    expect(await running.exited).toEqual({ code: 0, signal: null });
+    expect(textOf(running.events)).toBe(chunks(200));
+    expect((await stage.run(["stop", "--agents"])).code).toBe(0);
+    expect(unixSockets(stage.directory)).toEqual([]);
+    expect(readdirSync(dirname(socket ?? ""))).toEqual([]);
   }),
   60_000,
 );

@@ -117,7 +117,7 @@ function openStage(): { stage: Stage; leave(failed: boolean): Promise<void> } {
     env,
     processes: () => taggedProcesses(tag),
     keepers() {
-      const home = join(stateHome, "holdfast", "ports", String(port), "keepers");
+      const home = join(env["XDG_STATE_HOME"] ?? "", "holdfast", "ports", String(port), "keepers");
       return existsSync(home) ? readdirSync(home).map((name) => join(home, name)) : [];
     },
     spawn,
