@@ -106,7 +106,8 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
         swept.push(tag);
         return process.sweep();
       },
-      exited,
+      // The dead hear nothing.
+      exited: new Promise((resolve) => void exited.then((exit) => keeper.enter(() => resolve(exit)))),
       cutErrors: () => void one.cuts++,
     };
   };
