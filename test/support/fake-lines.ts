@@ -29,11 +29,13 @@ const LATER_MS = 0.1;
 export function createFakeLines({ plan }: Pick<Machine, "plan">): FakeLines {
   const doors = new Map<string, { life: Life; attach: Attach }>();
 
-  const closed = (end: End): void => {
-    if (!end.open) return;
-    end.open = false;
-    end.life.enter(end.events.closed);
-  };
+  // Seen in order: a frozen process finds what was said first, and then the end.
+  const closed = (end: End): void =>
+    end.life.enter(() => {
+      if (!end.open) return;
+      end.open = false;
+      end.events.closed();
+    });
   const make = (life: Life): End => {
     let ending = false;
     const end: End = {
