@@ -24,7 +24,8 @@ interface End {
   socket: LineSocket;
 }
 
-const LATER_MS = 0.1;
+/** A power of two: sums of it are exact, and so are the times of a virtual clock. */
+const LATER_MS = 0.125;
 
 export function createFakeLines({ plan }: Pick<Machine, "plan">): FakeLines {
   const doors = new Map<string, { life: Life; attach: Attach }>();
