@@ -2,6 +2,7 @@
 import {
   chmodSync,
   closeSync,
+  existsSync,
   fstatSync,
   linkSync,
   mkdirSync,
@@ -46,6 +47,7 @@ export function readText(path: string): string | undefined {
 }
 
 const END_BYTES = 64 * 1024;
+const REMOVAL_ROUNDS = 10;
 
 /** The last of a file that somebody else appends to; empty when it is not there. */
 export function readEnd(path: string): string {
@@ -122,7 +124,10 @@ export const systemFiles: Files = {
     }
   },
   removeDirectory(path) {
-    rmSync(path, { recursive: true, force: true });
+    // Where somebody else removes something of it meanwhile, the runtime stops half-way and says nothing.
+    for (let round = 0; round < REMOVAL_ROUNDS && existsSync(path); round++) {
+      rmSync(path, { recursive: true, force: true });
+    }
   },
   stats(path) {
     const stat = statSync(path, { throwIfNoEntry: false });
