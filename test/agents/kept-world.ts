@@ -35,8 +35,8 @@ function openHost(keep: KeeperWorld, more: Partial<AgentServiceDeps>): KeptWorld
   const world = openService({
     machine,
     deps(process) {
-      const keepers = keep.keepersOf(process, () => void fenced++);
-      return { keepers, spawn: keepers.spawn, ...more };
+      const keepers = keep.keepersOf(process);
+      return { keepers, spawn: keepers.spawn, fenced: () => void fenced++, ...more };
     },
   });
   const { journal } = world;

@@ -210,8 +210,8 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
       if (!one) throw new Error("There is no agent");
       return JSON.parse(files.texts.get(`${one.place.directory}/state.json`) ?? "null");
     },
-    keepersOf: (host, fenced = () => {}) =>
-      createKeepers({
+    keepersOf(host, fenced) {
+      const kept = createKeepers({
         clock: host.clock,
         files,
         log: host.world.log,
@@ -225,17 +225,22 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
           swept.push(tag);
           return 0;
         },
-        killGroup() {},
+        kill(pid) {
+          keepers.find((each) => each.pid === pid)?.kill();
+          held.find(({ mark }) => mark.pid === -pid)?.agent.exit(null, "SIGKILL");
+        },
         async punchHole(path, bytes) {
           punched.push([path, bytes]);
           return true;
         },
-        fenced,
         newTag: () => `tag-${++tags}`,
         find: (command) => `/bin/${command}`,
         lingerMs: () => LINGER_MS,
         shortDirectory: () => "/tmp/short",
-      }),
+      });
+      if (fenced) kept.onFenced(fenced);
+      return kept;
+    },
   };
   return world;
 }

@@ -341,10 +341,13 @@ describe("what a host does for the next one", () => {
   test("[KP9] room is given back above 64 MB, and again after as much", () => {
     const { agent, world, one } = openStage();
     const mib = 1024 * 1024;
-    for (const offset of [1, 63, 64, 65, 127, 128].map((each) => each * mib)) agent.kept?.giveBack(offset);
+    for (const offset of [1, 63, 64, 65, 127].map((each) => each * mib)) agent.kept?.giveBack(offset, 0);
+    agent.kept?.giveBack(127 * mib, mib);
     expect(world.punched).toEqual([
       [one.place.out, 64 * mib],
-      [one.place.out, 128 * mib],
+      [one.place.inputLog, 0],
+      [one.place.out, 127 * mib],
+      [one.place.inputLog, mib],
     ]);
   });
 

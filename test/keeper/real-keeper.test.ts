@@ -69,9 +69,8 @@ function openHost(directory: TempDir, at = directory.path): RealHost {
       tailText: readEnd,
       isAlive,
       sweep: sweepTagged,
-      killGroup: (pid, signal) => void kill(-pid, signal),
+      kill: (pid) => void kill(pid, "SIGKILL"),
       punchHole,
-      fenced: () => void host.fenced++,
       newTag: () => tag,
       find: commandPath,
       lingerMs: () => 60_000,
@@ -81,6 +80,7 @@ function openHost(directory: TempDir, at = directory.path): RealHost {
       },
     }),
   };
+  host.keepers.onFenced(() => void host.fenced++);
   return host;
 }
 
