@@ -44,12 +44,12 @@ export async function adoption(yard: Yard, binary: string, size: { mib: number; 
   const host = await startWarmHost(yard, binary);
   const port = Number(host.command().at(-1));
   const sweep = createBroom(yard, binary, port);
-  const directory = join(yard.env["XDG_STATE_HOME"] ?? "", "holdfast", String(port));
+  const directory = join(yard.env["XDG_STATE_HOME"] ?? "", "holdfast", "ports", String(port));
   const path = join(directory, "sessions", `${NAME}.ndjson`);
-  const bytes = (): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  while (bytes() < size.mib * MIB) {
+  const bytes = (): number => statSync(path).size;
+  do {
     await host.run("prompt", "demo", `flood ${Math.min(200_000, size.mib * 5_000)}`, "--session", NAME);
-  }
+  } while (bytes() < size.mib * MIB);
   const took = Array.from({ length: ROUNDS }, () => timed(() => adopt(directory)));
   const whole = timed(() => openJournal(systemFiles.journal(path), () => "").close());
   const history = `${(bytes() / MIB).toFixed(0)} MiB of history`;
