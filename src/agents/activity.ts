@@ -17,7 +17,9 @@ export interface Activity {
 export function createActivity(fold: Readonly<SessionFold>, clock: Clock, now: () => number): Activity {
   const waking = (at: string): number => now() - clock.since(at);
   const toolCalls = new Set(fold.toolCalls);
-  const times = { turnStartedAt: 0, lastOutputAt: fold.lastOutputAt === undefined ? now() : waking(fold.lastOutputAt) };
+  const { lastOutputAt: heardAt } = fold;
+  // Never heard: then a silent turn is as old as its start, also under the next host.
+  const times = { turnStartedAt: 0, lastOutputAt: heardAt === undefined ? Number.NEGATIVE_INFINITY : waking(heardAt) };
   const heard = (): void => {
     times.lastOutputAt = now();
   };

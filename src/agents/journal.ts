@@ -122,7 +122,8 @@ export function openJournal(file: JournalFile, now: () => string, folds?: FoldKe
   const search = (seq: number, before: number): number => {
     let [low, high] = [0, before];
     while (high - low > MARK_BYTES) {
-      const middle = (low + high) >> 1;
+      // No shift: offsets need more than 32 bits.
+      const middle = Math.floor((low + high) / 2);
       const found = file.lineAfter(middle);
       const number = Number(SEQ.exec(found?.line ?? "")?.[1] ?? Number.POSITIVE_INFINITY);
       if (found && number <= seq && found.offset < high) low = found.offset;

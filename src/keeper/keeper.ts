@@ -66,11 +66,11 @@ export async function keep(deps: KeeperDeps): Promise<void> {
     return;
   }
   remember({ agent: agent.agent, holder: agent.holder });
-  // A line that the earlier keeper wrote half of is closed here.
-  if (earlier) void agent.write("\n");
+  // A line that the earlier keeper wrote half of is closed here, in front of all others.
+  const ready = earlier ? agent.write("\n") : Promise.resolve();
 
   const tell = (line: KeeperLine): void => host?.send(JSON.stringify(line));
-  const write = createWriter(deps, inputs, agent, tell);
+  const write = createWriter(deps, inputs, agent, ready, tell);
 
   void agent.exited.then((exit: Exit) => {
     remember({ exit });
@@ -158,6 +158,7 @@ function createWriter(
   { clock }: KeeperDeps,
   inputs: InputLog,
   agent: HeldAgent,
+  ready: Promise<void>,
   tell: (line: KeeperLine) => void,
 ): (input: Input) => void {
   const waiting: Input[] = [];
@@ -177,6 +178,7 @@ function createWriter(
   const pump = async (): Promise<void> => {
     if (busy) return;
     busy = true;
+    await ready;
     for (let input = waiting.shift(); input; input = waiting.shift()) {
       const { key, line } = input;
       if (!inputs.has(key)) {

@@ -193,6 +193,8 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
         link.send({ verb: "leave" });
         link.close();
         files.removeDirectory(place.directory);
+        // It may lie elsewhere, and a keeper that was killed took nothing with it.
+        files.remove(spec.socket);
       },
     },
   };

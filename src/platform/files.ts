@@ -20,8 +20,6 @@ import { openJournalFile, readWholeLines } from "./journal-file.ts";
 import { checkPrivate, hasModes } from "./private.ts";
 import type { Files } from "./world.ts";
 
-const REMOVE_TRIES = 20;
-
 const isMissing = (thrown: unknown): boolean => (thrown as { code?: string }).code === "ENOENT";
 const isThere = (thrown: unknown): boolean => (thrown as { code?: string }).code === "EEXIST";
 
@@ -49,6 +47,7 @@ export function readText(path: string): string | undefined {
 }
 
 const END_BYTES = 64 * 1024;
+const REMOVAL_ROUNDS = 10;
 
 /** The last of a file that somebody else appends to; empty when it is not there. */
 export function readEnd(path: string): string {
@@ -125,10 +124,9 @@ export const systemFiles: Files = {
     }
   },
   removeDirectory(path) {
-    // Who leaves may take out a file of his own meanwhile: the runtime then stops in the middle, and says nothing.
-    for (let tries = 0; tries < REMOVE_TRIES; tries++) {
+    // Where somebody else removes something of it meanwhile, the runtime stops half-way and says nothing.
+    for (let round = 0; round < REMOVAL_ROUNDS && existsSync(path); round++) {
       rmSync(path, { recursive: true, force: true });
-      if (!existsSync(path)) return;
     }
   },
   stats(path) {

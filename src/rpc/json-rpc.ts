@@ -109,7 +109,7 @@ export function createRpcPeer(
 ): RpcPeer {
   const waiting = new Map<string, Waiting>();
   const questions = new Map<string, OpenQuestion>();
-  const claimable = new Map<string, Promise<unknown>>();
+  const claimable = new Map<string, { id: number; answer: Promise<unknown> }>();
   let nextId = firstId;
   let ended: Error | undefined;
 
@@ -141,12 +141,12 @@ export function createRpcPeer(
     });
 
   for (const request of requests) {
-    const asked = wait(request, () => {});
-    asked.catch(() => undefined);
-    claimable.set(request.key, asked);
+    const answer = wait(request, () => {});
+    answer.catch(() => undefined);
+    claimable.set(request.key, { id: request.id, answer });
   }
 
-  const claim = (key: string): Promise<unknown> | undefined => {
+  const take = (key: string): { id: number; answer: Promise<unknown> } | undefined => {
     const found = [...claimable.keys()].findLast((each) => each === key || each.startsWith(`${key} #`)) ?? key;
     const asked = claimable.get(found);
     claimable.delete(found);
@@ -168,7 +168,7 @@ export function createRpcPeer(
     get pending() {
       return waiting.size;
     },
-    claim,
+    claim: (key) => take(key)?.answer,
     askedBefore: (question) => void answer(question),
     get open() {
       return {
@@ -186,9 +186,8 @@ export function createRpcPeer(
     },
     request(method, params, { timeoutMs, key, once = false } = {}) {
       if (ended) return Promise.reject(ended);
-      const asked = key === undefined ? undefined : claim(key);
-      if (asked) return asked;
-      const id = nextId++;
+      const asked = key === undefined ? undefined : take(key);
+      const id = asked?.id ?? nextId++;
       const late = () => {
         const entry = waiting.get(String(id));
         waiting.delete(String(id));
@@ -198,6 +197,13 @@ export function createRpcPeer(
         );
       };
       const cancel = timeoutMs === undefined ? () => {} : clock.after(timeoutMs, late);
+      if (asked) {
+        // Nobody waits for ever because another host asked.
+        const entry = waiting.get(String(id));
+        if (entry) entry.cancel = cancel;
+        else cancel();
+        return asked.answer;
+      }
       const own = once && key !== undefined ? key : `${key ?? method} #${id}`;
       const answer = wait({ id, key: own, method }, cancel);
       write({ id, method, params }, own);

@@ -38,7 +38,7 @@ export interface ServiceWorld {
 
 export interface ServiceOptions extends FakeAgentOptions {
   machine?: Machine;
-  deps?: Partial<AgentServiceDeps>;
+  deps?: Partial<AgentServiceDeps> | ((process: FakeProcess) => Partial<AgentServiceDeps>);
 }
 
 export const ENV = { PATH: "/bin", HOME: "/home/me", ANTHROPIC_API_KEY: "sk-1", SECRET_OF_HOST: "never" };
@@ -58,7 +58,7 @@ export function openService(options: ServiceOptions = {}): ServiceWorld {
     which: () => true,
     idleLimits: () => DEFAULT_SETTINGS.idle,
     companyChanged() {},
-    ...deps,
+    ...(typeof deps === "function" ? deps(process) : deps),
   });
   return {
     machine,

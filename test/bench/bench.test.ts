@@ -8,6 +8,7 @@ import { atLeastTimes, atMostMs, atMostTimes, table, told } from "./support/tabl
 
 const RUN = join(import.meta.dir, "run.ts");
 const LIMIT_MS = 20_000;
+const LONG_LIMIT_MS = 90_000;
 const folders: string[] = [];
 
 afterEach(() => {
@@ -62,6 +63,54 @@ test(
     expect(leftovers(folder)).toEqual([]);
   },
   LIMIT_MS,
+);
+
+test(
+  "[CM7] a run of keepers tells the gaps with their goals, the rest beside a bare pipe, and leaves nothing behind",
+  async () => {
+    const { run, folder, printed } = bench("keeper", "--quick");
+    await new Response(run.stderr).text();
+    const lines = (await printed).split("\n");
+    expect(await run.exited).toBe(0);
+    const lineOf = (what: string) => lines.find((line) => line.startsWith(what)) ?? `no line "${what}"`;
+    const judged = [
+      "kill -9 of the host to the next line, standby, p50",
+      "kill -9 of the host to the next line, cold, p50",
+      "Adopting a long history from its checkpoint",
+    ];
+    for (const what of judged) expect(lineOf(what)).toMatch(/ {2}≤ \d+ ms +[\d.]+ ms +(ok|missed) {2}/);
+    const told = [
+      "kill -9 of the host to the next line, standby, p99",
+      "kill -9 of the host to the next line, cold, p99",
+      "kill -9 to the next line, cold, with that history",
+    ];
+    for (const what of told) expect(lineOf(what)).toMatch(/ {2}- +[\d.]+ ms/);
+    expect(lineOf("Lines/s through a keeper's file, to bare pipe")).toMatch(
+      /[\d.]+ × .*bare [\d,]+\/s, ours [\d,]+\/s/,
+    );
+    expect(lineOf("Memory of a keeper, private")).toMatch(/MiB PSS|unknown/);
+    expect(readdirSync(folder)).toEqual([]);
+    expect(leftovers(folder)).toEqual([]);
+  },
+  LONG_LIMIT_MS,
+);
+
+test(
+  "Ctrl-C in the middle of a run of keepers ends everything that was started",
+  async () => {
+    const { run, folder } = bench("keeper", "--quick");
+    let said = "";
+    for await (const bytes of run.stderr) {
+      said += new TextDecoder().decode(bytes);
+      if (said.includes("gaps")) setTimeout(() => run.kill("SIGINT"), 500);
+    }
+    expect(await run.exited).toBe(130);
+    const deadline = performance.now() + LIMIT_MS;
+    // A keeper looks once a second whether its place is still there.
+    while (leftovers(folder).length > 0 && performance.now() < deadline) await Bun.sleep(50);
+    expect([readdirSync(folder), leftovers(folder)]).toEqual([[], []]);
+  },
+  LONG_LIMIT_MS,
 );
 
 test(

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import * as agents from "./agents.ts";
 import { bridge, FULL, QUICK } from "./bridge.ts";
 import * as browser from "./browser.ts";
+import * as keeper from "./keeper.ts";
 import { type Row, table } from "./support/table.ts";
 import { createYard, type Yard } from "./support/yard.ts";
 
@@ -25,6 +26,10 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
     summary: "Going on after a killed or frozen browser, past bad endpoints, and step by step",
     run: (yard, binary, quick, progress) =>
       browser.browser(yard, binary, quick ? browser.QUICK : browser.FULL, progress),
+  },
+  keeper: {
+    summary: "The gap when the host is killed, a keeper's file against a pipe, memory, a long history",
+    run: (yard, binary, quick, progress) => keeper.keeper(yard, binary, quick ? keeper.QUICK : keeper.FULL, progress),
   },
 };
 

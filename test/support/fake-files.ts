@@ -1,5 +1,4 @@
 // What lies on the disk of one user? As platform/files.ts keeps it, without modes.
-import { basename, dirname } from "node:path";
 import type { Files } from "../../src/platform/world.ts";
 
 export interface FakeFiles extends Files {
@@ -81,6 +80,12 @@ export function createFakeFiles(): FakeFiles {
     removeDirectory(path) {
       for (const each of [...texts.keys()]) if (each.startsWith(`${path}/`)) texts.delete(each);
     },
-    list: (path) => [...texts.keys()].filter((each) => dirname(each) === path).map((each) => basename(each)),
+    list: (path) => [
+      ...new Set(
+        [...texts.keys()]
+          .filter((each) => each.startsWith(`${path}/`))
+          .flatMap((each) => each.slice(path.length + 1).split("/")[0] ?? []),
+      ),
+    ],
   };
 }

@@ -14,7 +14,7 @@ const seen = ({ messages }: Child, wanted: (message: Message) => boolean) => mes
 const isEnd = ({ type }: Message): boolean => type === "turn-ended";
 
 /** The agent alone: its lines are counted, and only its answer is looked at. */
-async function floodBare(yard: Yard, binary: string, updates: number): Promise<number> {
+export async function floodBare(yard: Yard, binary: string, updates: number): Promise<number> {
   const agent = Bun.spawn([binary, "demo-agent"], { env: yard.env, stdin: "pipe", stdout: "pipe", stderr: "ignore" });
   yard.over.addEventListener("abort", () => agent.kill("SIGKILL"), { once: true });
   const reader = agent.stdout.getReader();

@@ -17,6 +17,8 @@ export async function startWarmHost(yard: Yard, binary: string): Promise<WarmHos
   const { port } = started["data"] as { port: number };
   const command = (...words: string[]): string[] => [binary, ...words, "--port", String(port)];
   const run = async (...words: string[]): Promise<string> => {
+    // It would start a host that nobody ends.
+    if (yard.over.aborted) throw new Error("The benchmark was ended");
     const ran = Bun.spawn(command(...words), { env: yard.env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
     const [out, complaints] = await Promise.all([new Response(ran.stdout).text(), new Response(ran.stderr).text()]);
     if ((await ran.exited) !== 0) throw new Error(`"${words.join(" ")}" ended with ${ran.exitCode}: ${complaints}`);

@@ -1,0 +1,47 @@
+// How good are keepers? The gap that a client sees, what a file costs against a pipe, memory, and a long history.
+import { adoption } from "./keeper/adoption.ts";
+import { gaps } from "./keeper/gap.ts";
+import { keeperMemory } from "./keeper/keeper-memory.ts";
+import { lines } from "./keeper/lines.ts";
+import type { Row } from "./support/table.ts";
+import type { Yard } from "./support/yard.ts";
+
+export interface KeeperSize {
+  standby: number;
+  cold: number;
+  rounds: number;
+  updates: number;
+  keepers: number;
+  mib: number;
+  deaths: number;
+}
+
+export const FULL: KeeperSize = {
+  standby: 60,
+  cold: 40,
+  rounds: 7,
+  updates: 100_000,
+  keepers: 3,
+  mib: 200,
+  deaths: 9,
+};
+
+export const QUICK: KeeperSize = { standby: 2, cold: 2, rounds: 1, updates: 2_000, keepers: 1, mib: 1, deaths: 1 };
+
+export async function keeper(
+  yard: Yard,
+  binary: string,
+  size: KeeperSize,
+  progress: (part: string) => void,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  const part = async (name: string, measure: () => Promise<Row[]>): Promise<void> => {
+    progress(name);
+    rows.push(...(await measure()));
+  };
+  await part("gaps", () => gaps(yard, binary, size));
+  await part("lines", () => lines(yard, binary, size));
+  await part("memory", () => keeperMemory(yard, binary, size.keepers));
+  await part("adoption", () => adoption(yard, binary, size));
+  return rows;
+}

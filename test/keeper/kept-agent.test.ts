@@ -1,0 +1,374 @@
+// What does a host see of an agent that a keeper holds? A process like any other, whoever of the two dies.
+import { describe, expect, test } from "bun:test";
+import type { KeptAgents } from "../../src/keeper/keepers.ts";
+import type { AgentExit, AgentProcess } from "../../src/platform/agent-world.ts";
+import type { FakeAgentOptions } from "../agents/fake-agent.ts";
+import type { FakeProcess, Machine } from "../support/fake-world.ts";
+import { type Held, type KeeperWorld, openKeeperWorld } from "./keeper-world.ts";
+
+interface TestHost {
+  readonly process: FakeProcess;
+  readonly keepers: KeptAgents;
+  /** In order: pieces of output, and how it ended. */
+  readonly told: (string | AgentExit)[];
+  readonly unsure: string[];
+  readonly fenced: number;
+  start(run?: string): AgentProcess;
+  adopt(offset?: number): AgentProcess;
+}
+
+function openHost(world: KeeperWorld): TestHost {
+  const process = world.machine.process();
+  const told: (string | AgentExit)[] = [];
+  const unsure: string[] = [];
+  let fenced = 0;
+  const keepers = world.keepersOf(process, () => void fenced++);
+  const events = {
+    output: (bytes: Uint8Array) => void told.push(Buffer.from(bytes).toString()),
+    unsure: (keys: readonly string[]) => void unsure.push(...keys),
+  };
+  const seen = (agent: AgentProcess): AgentProcess => {
+    void agent.exited.then((exit) => told.push(exit));
+    return agent;
+  };
+  return {
+    process,
+    keepers,
+    told,
+    unsure,
+    get fenced() {
+      return fenced;
+    },
+    start(run = "run1") {
+      const command = { agent: "demo", run, command: "demo", args: [], env: {}, cwd: "/" };
+      const started = keepers.spawn(command, events);
+      if (started.kind !== "started") throw new Error("Missing");
+      world.machine.advance(50);
+      return seen(started.process);
+    },
+    adopt(offset = 0) {
+      const [left] = world.machine.wait(keepers.left());
+      if (!left) throw new Error("Nothing was left");
+      const agent = seen(left.adopt(offset, events));
+      world.machine.advance(50);
+      return agent;
+    },
+  };
+}
+
+function openStage(options: FakeAgentOptions = {}) {
+  const world = openKeeperWorld(options);
+  const host = openHost(world);
+  const agent = host.start();
+  const one = world.held[0] as Held;
+  const { machine } = world;
+  return { world, machine, host, agent, one };
+}
+
+const line = (method: string): string => JSON.stringify({ jsonrpc: "2.0", method });
+const heard = ({ agent }: Held) => agent.heard.map(({ method }) => method);
+const keeperDirectories = ({ files }: Machine) => files.list("/state/keepers");
+
+describe("a host and a keeper", () => {
+  test("[KP1] output comes from the file, input goes through the keeper, each line once", () => {
+    const { machine, host, agent, one, world } = openStage();
+    agent.write(line("a"), "a");
+    agent.write(line("a"), "a");
+    world.append(one, "torn li");
+    world.append(one, "ne\n");
+    machine.advance(5);
+    expect([host.told.join(""), heard(one)]).toEqual(["torn line\n", ["a"]]);
+    expect([agent.pid, agent.kept?.keeperPid]).toEqual([one.mark.pid, world.keepers[0]?.pid ?? 0]);
+  });
+
+  test("[KP3] what was written before the keeper was there is sent when it is", () => {
+    const world = openKeeperWorld();
+    const host = openHost(world);
+    const started = host.keepers.spawn(
+      { agent: "demo", run: "run1", command: "demo", args: [], env: {}, cwd: "/" },
+      { output() {} },
+    );
+    if (started.kind !== "started") throw new Error("Missing");
+    started.process.write(line("a"), "a");
+    expect(started.process.kept?.inputEnd).toBeUndefined();
+    world.machine.advance(50);
+    expect(heard(world.held[0] as Held)).toEqual(["a"]);
+    expect(started.process.kept?.inputEnd).toBe(
+      world.machine.files.texts.get("/state/keepers/run1/in.log")?.length ?? 0,
+    );
+  });
+
+  test("[KP3] a line without an acknowledgement is sent to the next keeper, and written once whatever the first one did", () => {
+    for (const room of [0, 7, Number.POSITIVE_INFINITY]) {
+      const { machine, world, host, agent, one } = openStage();
+      one.fifo.room = room;
+      agent.write(line("a"), "a");
+      // The keeper may have it, and dies before its answer is heard.
+      machine.advance(0.15);
+      world.keepers[0]?.kill();
+      one.fifo.room = Number.POSITIVE_INFINITY;
+      machine.advance(200);
+      agent.write(line("b"), "b");
+      machine.advance(50);
+      expect({ room, heard: heard(one), inputEnd: agent.kept?.inputEnd !== undefined }).toEqual({
+        room,
+        heard: room === Number.POSITIVE_INFINITY ? ["a", "b"] : ["b"],
+        inputEnd: true,
+      });
+      expect({ room, unsure: host.unsure }).toEqual({
+        room,
+        unsure: room === Number.POSITIVE_INFINITY ? [] : ["a"],
+      });
+    }
+  });
+
+  test("[KP3] a line that the dead keeper never got is written by the next one", () => {
+    const { machine, world, host, agent, one } = openStage();
+    world.keepers[0]?.kill();
+    agent.write(line("a"), "a");
+    machine.advance(200);
+    expect([heard(one), host.unsure, world.keepers.length]).toEqual([["a"], [], 2]);
+  });
+
+  test("[KP9] a line that a full disk refused is asked again until it is taken", () => {
+    const { machine, agent, one } = openStage();
+    machine.files.failWrites(3);
+    agent.write(line("a"), "a");
+    machine.advance(1_000);
+    expect([heard(one), agent.kept?.inputEnd]).toEqual([[], undefined]);
+    machine.advance(1_000);
+    expect([heard(one), agent.kept?.inputEnd !== undefined]).toEqual([["a"], true]);
+  });
+
+  test("[KP6] its keeper dies ten times: the agent notices nothing, output goes on, nothing is lost", () => {
+    const { machine, world, host, agent, one } = openStage();
+    for (let death = 0; death < 10; death++) {
+      world.append(one, `${death}\n`);
+      world.keepers.at(-1)?.kill();
+      world.append(one, `${death} again\n`);
+      agent.write(line(`m${death}`), `m${death}`);
+      machine.advance(200);
+    }
+    const numbers = Array.from({ length: 10 }, (_, death) => death);
+    expect(host.told.join("")).toBe(numbers.map((death) => `${death}\n${death} again\n`).join(""));
+    expect([heard(one), one.agent.done]).toEqual([numbers.map((death) => `m${death}`), []]);
+    expect(world.keepers.filter(({ state }) => state !== "dead")).toHaveLength(1);
+  });
+
+  test("[KP6] keeper and agent die together: what was said is told, then that nobody knows how it ended", () => {
+    const { machine, world, host, one } = openStage();
+    world.append(one, "last words\n");
+    one.agent.exit(1);
+    world.keepers[0]?.kill();
+    machine.advance(200);
+    expect(host.told).toEqual(["last words\n", { code: null, signal: null }]);
+    expect(world.keepers).toHaveLength(1);
+  });
+
+  test("[KP6] a keeper that is frozen is waited for, not replaced: two of them would write at once", () => {
+    const { machine, world, agent, one, host } = openStage();
+    world.keepers[0]?.freeze();
+    agent.write(line("a"), "a");
+    machine.advance(5_000);
+    world.keepers[0]?.thaw();
+    machine.advance(50);
+    expect([heard(one), world.keepers.length, host.told]).toEqual([["a"], 1, []]);
+  });
+});
+
+describe("the end of an agent", () => {
+  test("[KP1] what it said last is told before its end", () => {
+    const { machine, host, one, world } = openStage();
+    one.agent.exit(3);
+    world.append(one, "after all\n");
+    machine.advance(5);
+    expect(host.told).toEqual(["after all\n", { code: 3, signal: null }]);
+  });
+
+  test("[KP7] when it is forgotten nothing is left: no directory, no keeper, no socket", () => {
+    const { machine, world, agent, one } = openStage();
+    one.agent.exit(0);
+    machine.advance(5);
+    agent.kept?.forget();
+    machine.advance(2_000);
+    expect([keeperDirectories(machine), world.left, world.keepers[0]?.state]).toEqual([[], 1, "dead"]);
+  });
+
+  test("[KP1] one that never started: its end is told, with the reason in the log", () => {
+    const world = openKeeperWorld();
+    world.failStart = "EACCES";
+    const host = openHost(world);
+    host.start();
+    world.machine.advance(100);
+    expect(host.told).toEqual([{ code: null, signal: null }]);
+    expect(host.process.log.map(({ message }) => message)).toContainEqual(expect.stringContaining("EACCES"));
+  });
+});
+
+describe("the next host", () => {
+  test("[KP2] goes on behind an offset, with all that was said while there was none, and ends the old one's tail", () => {
+    const { machine, world, host, one } = openStage();
+    world.append(one, "one\n");
+    machine.advance(5);
+    host.process.kill();
+    world.append(one, "two\n");
+    const next = openHost(world);
+    next.adopt(4);
+    world.append(one, "three\n");
+    machine.advance(5);
+    expect([host.told, next.told.join("")]).toEqual([["one\n"], "two\nthree\n"]);
+  });
+
+  test("[KP8] the older host hears that it is fenced, once, and neither reads nor writes any more", () => {
+    const { machine, world, host, agent, one } = openStage();
+    const next = openHost(world);
+    expect(next.keepers.generation).toBe(host.keepers.generation + 1);
+    next.adopt();
+    agent.write(line("late"), "late");
+    world.append(one, "words\n");
+    machine.advance(5_000);
+    expect([host.fenced, host.told, next.fenced, next.told]).toEqual([1, [], 0, ["words\n"]]);
+    expect([heard(one), world.keepers.length]).toEqual([[], 1]);
+  });
+
+  test("[KP3] what the first host wrote and did not hear of is written once when the next one asks for it too", () => {
+    const { machine, world, host, agent, one } = openStage();
+    agent.write(line("a"), "a");
+    machine.advance(0.15);
+    host.process.kill();
+    const next = openHost(world);
+    const [left] = machine.wait(next.keepers.left());
+    expect(left?.inputs(0)).toEqual([{ key: "a", line: line("a") }]);
+    left?.adopt(0, { output() {} }).write(line("a"), "a");
+    machine.advance(50);
+    expect(heard(one)).toEqual(["a"]);
+  });
+
+  test("[KP6] host and keeper died together: the agent is adopted with a new keeper", () => {
+    const { machine, world, host, one } = openStage();
+    world.keepers[0]?.kill();
+    host.process.kill();
+    world.append(one, "alone\n");
+    const next = openHost(world);
+    const adopted = next.adopt();
+    adopted.write(line("a"), "a");
+    machine.advance(50);
+    expect([next.told, heard(one), adopted.pid]).toEqual([["alone\n"], ["a"], one.mark.pid]);
+  });
+
+  test("[KP4] of an agent that is gone it gets the last words first, and then the end that its keeper saw", () => {
+    const { machine, world, host, one } = openStage();
+    host.process.kill();
+    world.append(one, "bye\n");
+    one.agent.exit(7);
+    machine.advance(5);
+    const next = openHost(world);
+    const [left] = machine.wait(next.keepers.left());
+    expect([left?.isGone, left?.isEnding]).toEqual([true, false]);
+    const agent = left?.adopt(0, { output: (bytes) => void next.told.push(Buffer.from(bytes).toString()) });
+    void agent?.exited.then((exit) => next.told.push(exit));
+    machine.advance(5);
+    expect(next.told).toEqual(["bye\n", { code: 7, signal: null }]);
+    agent?.kept?.forget();
+    machine.advance(2_000);
+    expect([keeperDirectories(machine), world.left]).toEqual([[], 1]);
+  });
+
+  test("[KP4] all three died: what was said is there, nobody knows the end, and no keeper is started for the dead", () => {
+    const { machine, world, host, one } = openStage();
+    world.append(one, "bye\n");
+    one.agent.exit(7);
+    world.keepers[0]?.kill();
+    host.process.kill();
+    const next = openHost(world);
+    next.adopt();
+    machine.advance(50);
+    expect([next.told, world.keepers.length]).toEqual([["bye\n", { code: null, signal: null }], 1]);
+  });
+
+  test("[KP7] one that was told to end is not adopted as a working one", () => {
+    const { machine, world, host, agent } = openStage({ ignores: ["EOF"] });
+    agent.closeInput();
+    machine.advance(5);
+    host.process.kill();
+    const [left] = machine.wait(openHost(world).keepers.left());
+    expect([left?.isEnding, left?.isGone]).toEqual([true, false]);
+  });
+
+  test("[KP7] a place without an agent, as a host leaves it that dies too early, is removed; what is no place is passed over", () => {
+    const world = openKeeperWorld();
+    const { machine } = world;
+    machine.files.replace("/state/keepers/abc/out", "");
+    machine.files.replace("/state/keepers/def/spec.json", "{torn");
+    machine.files.replace("/state/keepers/not a run/file", "");
+    expect(machine.wait(openHost(world).keepers.left())).toEqual([]);
+    expect(keeperDirectories(machine)).toEqual(["not a run"]);
+  });
+
+  test("[KP10] a pid that came back is not the agent: it is gone, and nobody is started or signalled", () => {
+    const { machine, world, host, one } = openStage();
+    world.keepers[0]?.kill();
+    host.process.kill();
+    const path = `${one.place.directory}/state.json`;
+    const state = world.state(one);
+    machine.files.replace(path, JSON.stringify({ ...state, agent: { ...state.agent, startTime: "another" } }));
+    const [left] = machine.wait(openHost(world).keepers.left());
+    expect([left?.isGone, world.keepers.length, one.agent.done]).toEqual([true, 1, []]);
+  });
+});
+
+describe("what a host does for the next one", () => {
+  test("[KP8] it leaves an agent without a word, and the next one has it", () => {
+    const { machine, world, agent, one, host } = openStage();
+    agent.kept?.release();
+    world.append(one, "alone\n");
+    machine.advance(5);
+    expect([host.told, host.fenced, one.agent.alive]).toEqual([[], 0, true]);
+    const next = openHost(world);
+    next.adopt();
+    expect(next.told).toEqual(["alone\n"]);
+  });
+
+  test("[KP7] a linger time that was told counts for the keeper", () => {
+    const { machine, agent, one, world } = openStage();
+    agent.kept?.linger(10_000);
+    machine.advance(5);
+    agent.kept?.release();
+    machine.advance(20_000);
+    expect([one.agent.alive, world.left]).toEqual([false, 1]);
+  });
+
+  test("[KP9] room is given back above 64 MB, and again after as much", () => {
+    const { agent, world, one } = openStage();
+    const mib = 1024 * 1024;
+    for (const offset of [1, 63, 64, 65, 127].map((each) => each * mib)) agent.kept?.giveBack(offset, 0);
+    agent.kept?.giveBack(127 * mib, mib);
+    expect(world.punched).toEqual([
+      [one.place.out, 64 * mib],
+      [one.place.inputLog, 0],
+      [one.place.out, 127 * mib],
+      [one.place.inputLog, mib],
+    ]);
+  });
+
+  test("[KP4] a checkpoint is what the next one is given", () => {
+    const { machine, world, agent, host } = openStage();
+    agent.kept?.checkpoint("{}");
+    agent.kept?.checkpoint('{"out":5}');
+    host.process.kill();
+    const [left] = machine.wait(openHost(world).keepers.left());
+    expect(left?.checkpoint).toBe('{"out":5}');
+  });
+});
+
+describe("the port's directory", () => {
+  test("[KP8] each host counts the generation up; a full disk or a broken file is no obstacle", () => {
+    const { machine } = openKeeperWorld();
+    const world = openKeeperWorld({ machine });
+    expect([openHost(world).keepers.generation, openHost(world).keepers.generation]).toEqual([1, 2]);
+    machine.files.failWrites(1);
+    expect(openHost(world).keepers.generation).toBe(3);
+    machine.files.replace("/state/generation", "what?");
+    expect(openHost(world).keepers.generation).toBe(1);
+  });
+});
