@@ -18,7 +18,7 @@ import { configFile, createSystemWorld, type Env, stateDirectory } from "./platf
 import { createTerminal, readStdin } from "./platform/terminal.ts";
 import { makeTemporaryDirectory, readUserFile, removeDirectory, writeUserFile } from "./platform/user-files.ts";
 import type { Config } from "./protocol/config.ts";
-import { Fault } from "./protocol/fault.ts";
+import { Fault, messageOf } from "./protocol/fault.ts";
 import type { Format } from "./surface/command.ts";
 import { exitCodeOf } from "./surface/exit-codes.ts";
 import { parseArgs, wantsHelp } from "./surface/flags.ts";
@@ -127,11 +127,16 @@ async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics
     },
     configText() {
       const path = args.config === undefined ? configFile(env) : resolve(args.config);
-      const text = readText(path);
-      if (text === undefined && args.config !== undefined) {
-        throw new Fault("USAGE", `Flag --config: there is no file "${path}"`, { argument: "--config", value: path });
+      const fail = (why: string): never => {
+        throw new Fault("USAGE", `The config file "${path}" ${why}`, { path });
+      };
+      try {
+        const text = readText(path);
+        return text === undefined && args.config !== undefined ? fail("of --config is not there") : { path, text };
+      } catch (thrown) {
+        if (thrown instanceof Fault) throw thrown;
+        return fail(`cannot be read: ${messageOf(thrown)}`);
       }
-      return { path, text };
     },
     absolute: (path) => resolve(path),
     readStdin: () => readStdin(signal),

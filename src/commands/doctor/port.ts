@@ -1,7 +1,7 @@
 // Who holds the port? Nobody, a host of ours that proves itself, or a stranger.
 import type { Probed } from "../../platform/world.ts";
 import type { HostStatus } from "../../protocol/client.ts";
-import { Fault, messageOf } from "../../protocol/fault.ts";
+import { Fault, type FaultCode } from "../../protocol/fault.ts";
 import { isRecord } from "../../protocol/guards.ts";
 import { VERSION } from "../../protocol/version.ts";
 import type { Context } from "../context.ts";
@@ -61,6 +61,14 @@ export async function findHolder(context: Context, port: number): Promise<Holder
 
 type Owner = { pid: number; command: string } | undefined;
 
+/** It says that it is a host: mostly it is one, and something stands between us. */
+const HINTS: Partial<Record<FaultCode, string>> = {
+  VERSION_SKEW: "end it with the holdfast that started it",
+  HOST_FULL: "raise MAX_CLIENTS in the config file, and start it again",
+  NOT_PERMITTED: "holdfast doctor --fix, then look again",
+  TIMEOUT: "look again; if it stays so, end it",
+};
+
 export function judgePort(port: number, holder: Holder, owner: Owner): Finding[] {
   const who = owner ? `process ${owner.pid} (${owner.command})` : "a process that the system does not name";
   const other = "end it, or choose another port with --port or HOLDFAST_PORT";
@@ -72,7 +80,9 @@ export function judgePort(port: number, holder: Holder, owner: Owner): Finding[]
       return [problem("port", `Port ${port} is held by ${who}, ${how}`, other)];
     }
     case "claims":
-      return [problem("port", `Port ${port} is held by ${who}: ${messageOf(holder.why)}`, other)];
+      return [
+        problem("port", `Port ${port} is held by ${who}: ${holder.why.message}`, HINTS[holder.why.code] ?? other),
+      ];
     case "host":
       return judgeHost(holder.status);
   }
