@@ -28,13 +28,23 @@ export interface Effective {
 
 const HIDDEN = "set, and not shown";
 
-const typed = (kind: Tunable["kind"], value: string): SettingValue => (kind === "number" ? Number(value) : value);
+/** What stands around the host may be a key of somebody's service. */
+function bareUrl(url: string): string {
+  const [, scheme, host, rest] = /^([a-z]+:\/\/)(?:[^/?#]*@)?([^/?#@]+)(.*)$/i.exec(url) ?? [];
+  return host === undefined ? HIDDEN : `${scheme}${host}${(rest ?? "").length > 1 ? "/…" : ""}`;
+}
+
+function typed(kind: Tunable["kind"], value: string): SettingValue {
+  if (kind === "number") return Number(value);
+  return kind === "urls" ? value.split(",").map((url) => bareUrl(url.trim())) : value;
+}
 
 function inFile({ kind }: Tunable, name: string, { path, text = "{}" }: Said["file"]) {
   const found = (JSON.parse(text) as Record<string, SettingValue | object>)[name];
   if (found === undefined) return undefined;
   // Of agents only the names: their variables may be secrets.
-  const value = kind === "agents" ? Object.keys(found as object) : (found as SettingValue);
+  const shown = { agents: () => Object.keys(found as object), urls: () => (found as string[]).map(bareUrl) };
+  const value = kind === "agents" || kind === "urls" ? shown[kind]() : (found as SettingValue);
   return { value, source: "file" as const, where: `${path} line ${lineOf(text, [name])}` };
 }
 

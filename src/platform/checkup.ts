@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { commandPath } from "./agent-child.ts";
 import type { ProcessMark } from "./agent-world.ts";
 import { freeBytes } from "./disk.ts";
-import { findChromium } from "./find-chromium.ts";
+import { findBrowser } from "./find-browser.ts";
 import { hasModes } from "./private.ts";
 import { isAlive } from "./processes.ts";
 import { AGENT_TAG, sweepTagged } from "./tagged.ts";
@@ -30,7 +30,7 @@ export interface Checkup {
   /** Where the directory is, or would be made. */
   freeBytes(directory: string): number;
   findCommand(command: string, path: string): string | undefined;
-  findChromium(env: Env): string | undefined;
+  findBrowser(env: Env): string | undefined;
   /** The first line it says to `--version`; undefined when it says none within the limit. */
   versionOf(command: string, env: Readonly<Record<string, string>>, timeoutMs: number): Promise<string | undefined>;
   isAlive(mark: ProcessMark): boolean;
@@ -98,7 +98,7 @@ export const systemCheckup: Checkup = {
   chmod: chmodSync,
   freeBytes: (directory) => freeBytes(nearestExisting(directory)),
   findCommand: commandPath,
-  findChromium,
+  findBrowser,
   versionOf: (command, env, timeoutMs) => versionOf(command, env, timeoutMs).catch(() => undefined),
   isAlive,
 };

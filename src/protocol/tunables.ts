@@ -3,7 +3,7 @@ import { DEFAULT_PORT } from "./version.ts";
 
 export interface Tunable {
   /** Numbers are whole, from `least` up. */
-  kind: "number" | "word" | "path" | "secret" | "agents";
+  kind: "number" | "word" | "path" | "secret" | "agents" | "urls";
   defaultValue: number | string | null;
   /** Where null or a path would not tell. */
   defaultSays?: string;
@@ -100,6 +100,29 @@ export const TUNABLES = {
     least: 1,
     file: true,
     reason: "At once to one plugin; who sends more is told to wait instead of filling a queue",
+  },
+  cdpEndpoints: {
+    kind: "urls",
+    defaultValue: null,
+    defaultSays: "a Chromium of our own",
+    file: true,
+    environment: "HOLDFAST_CDP_ENDPOINTS",
+    flag: "browse --cdp",
+    reason: "Browsers for web tasks, in the order they are tried; one on this machine needs no account",
+  },
+  chromium: {
+    kind: "path",
+    defaultValue: null,
+    defaultSays: "the first one found",
+    environment: "HOLDFAST_CHROMIUM",
+    reason: "On PATH under its usual names, else where installers put it",
+  },
+  apiKey: {
+    kind: "secret",
+    defaultValue: null,
+    defaultSays: "OPENAI_API_KEY, else none",
+    environment: "HOLDFAST_API_KEY",
+    reason: "For browse --model only; in the environment, where ps does not show it",
   },
   agents: {
     kind: "agents",

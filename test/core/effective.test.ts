@@ -42,6 +42,13 @@ test("[CM6] [SC6] secrets are masked: the plugin token, and whatever an agent ge
   expect(all.find(({ name }) => name === "agents")).toMatchObject({ value: ["mine"], where: "/c.json line 2" });
 });
 
+test("[CM6] [SC6] of a browser's address only the host is shown: the rest may be a key", () => {
+  const env = { HOLDFAST_CDP_ENDPOINTS: "wss://me:pw@a.example/x?token=s3cret, http://127.0.0.1:9222" };
+  expect(one("cdpEndpoints", { env })).toMatchObject({ value: ["wss://a.example/…", "http://127.0.0.1:9222"] });
+  const file = { path: "/c.json", text: '{ "cdpEndpoints": ["wss://a.example?token=s3cret", "http://u:s3cret@b:1"] }' };
+  expect(JSON.stringify(one("cdpEndpoints", { file }))).not.toContain("s3cret");
+});
+
 test("a place that the environment only leads to is shown as the place", () => {
   const env = { XDG_STATE_HOME: "/x" };
   const found = one("stateDirectory", { env, places: { stateDirectory: "/x/holdfast" } });

@@ -31,10 +31,10 @@ const INSTALL: Readonly<Record<string, string>> = {
 };
 
 export async function checkBrowser(checkup: Checkup, env: Env): Promise<Finding[]> {
-  const path = checkup.findChromium(env);
+  const path = checkup.findBrowser(env);
   if (path === undefined) {
     const hint = INSTALL[checkup.platform] ?? "install Chromium or Google Chrome";
-    return [warning("browser", "No Chromium and no Chrome was found; web tasks need one, or --cdp URL", hint)];
+    return [warning("browser", "No Chromium and no Chrome was found; web tasks need one, or --cdp", hint)];
   }
   const plain = Object.entries(env).filter((each): each is [string, string] => each[1] !== undefined);
   // On Windows this would open a window.

@@ -13,7 +13,7 @@ const checkup = (more: Partial<Checkup>): Checkup => ({
   chmod() {},
   freeBytes: () => 0,
   findCommand: () => undefined,
-  findChromium: () => undefined,
+  findBrowser: () => undefined,
   versionOf: async () => undefined,
   isAlive: () => false,
   ...more,
@@ -57,7 +57,7 @@ test("[CM9] no browser is a warning with the line that installs one here", async
   const missing = (platform: string) => checkBrowser(checkup({ platform }), {});
   expect(await missing("linux")).toMatchObject([{ level: "warning", hint: expect.stringContaining("apt install") }]);
   expect(await missing("darwin")).toMatchObject([{ hint: expect.stringContaining("brew install") }]);
-  const there = checkup({ findChromium: () => "/c", versionOf: async () => "Chromium 1" });
+  const there = checkup({ findBrowser: () => "/c", versionOf: async () => "Chromium 1" });
   expect(await checkBrowser(there, {})).toEqual([{ area: "browser", level: "ok", text: "/c, Chromium 1", hint: null }]);
 });
 
