@@ -101,6 +101,23 @@ export const TUNABLES = {
     file: true,
     reason: "At once to one plugin; who sends more is told to wait instead of filling a queue",
   },
+  JOURNAL_MAX_AGE_MS: {
+    kind: "number",
+    defaultValue: 30 * 24 * 60 * MINUTE_MS,
+    least: 0,
+    file: true,
+    flag: "prune --older-than",
+    reason:
+      "Journals nobody touched for so long are removed, when a host starts and once a day; a month is looked back at",
+  },
+  JOURNAL_MAX_BYTES: {
+    kind: "number",
+    defaultValue: 1024 ** 3,
+    least: 0,
+    file: true,
+    flag: "prune --keep-mib",
+    reason: "Then the oldest ones go until all together are no more than this; sessions in use always stay",
+  },
   cdpEndpoints: {
     kind: "urls",
     defaultValue: null,

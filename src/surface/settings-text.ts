@@ -6,8 +6,9 @@ import { formatDuration } from "./text.ts";
 /** 300000 says little: 5 minutes does. */
 export function spokenValue(name: TunableName, value: unknown): string {
   if (Array.isArray(value)) return value.join(", ") || "none";
-  const spoken = typeof value === "number" && name.endsWith("_MS") ? ` (${formatDuration(value)})` : "";
-  return `${value ?? "none"}${spoken}`;
+  if (typeof value !== "number") return String(value ?? "none");
+  if (name.endsWith("_BYTES")) return `${value} (${Math.floor(value / 1024 / 1024)} MiB)`;
+  return name.endsWith("_MS") ? `${value} (${formatDuration(value)})` : String(value);
 }
 
 const spokenDefault = (name: TunableName): string => {

@@ -79,6 +79,20 @@ test(
 );
 
 test(
+  "[CM6] [SE3] prune keeps as much as the file says, and its flag wins",
+  staged(async (stage) => {
+    await stage.run(["prompt", "demo", "hello", "--session", "work"]);
+    await stage.run(["close", "work"]);
+    expect((await stage.run(["prune"])).stdout).toStartWith("0 journals");
+    writeConfig(stage, '{ "JOURNAL_MAX_BYTES": 0 }');
+    expect((await stage.run(["prune", "--keep-mib", "1"])).stdout).toStartWith("0 journals");
+    expect((await stage.run(["prune"])).stdout).toStartWith("Removed work\n1 journals");
+    await stage.run(["stop", "--agents"]);
+  }),
+  60_000,
+);
+
+test(
   "[CM3] [CM6] a wrong key, a wrong value, a missing --config and garbage in the environment are errors with exit code 2",
   staged(async (stage) => {
     const fails = async (says: string, words: string[] = [], env: Record<string, string> = {}) => {
