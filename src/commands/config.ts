@@ -1,8 +1,8 @@
 // holdfast config: every setting, its value, where that comes from and why its default is what it is.
 import { type Effective, effectiveSettings, type SettingValue } from "../core/effective.ts";
-import type { TunableName } from "../protocol/tunables.ts";
 import { toggle } from "../surface/argument.ts";
 import { portFrom } from "../surface/flags.ts";
+import { PAGE_COLUMNS, wrap } from "../surface/layout.ts";
 import { settingsHelp, spokenValue } from "../surface/settings-text.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { ownSettings, settingsOf } from "./own-settings.ts";
@@ -81,17 +81,13 @@ function show({ printer }: Context, { file, settings }: Found): void {
   const { paint, safe } = printer;
   printer.line(`Config file ${safe(file.path)}${file.exists ? "" : ": there is none, and none is needed"}`);
   const wide = Math.max(...settings.map(({ name }) => name.length));
+  const indent = " ".repeat(wide + 2);
   for (const { name, value, source, where, defaultValue, reason, host } of settings) {
     const said = where === null ? "default" : `from ${where}, default ${spokenValue(name, defaultValue)}`;
-    const own = paint[SOURCES[source]](safe(said));
-    printer.line(`${paint.bold(name.padEnd(wide))}  ${safe(spoken(name, value, defaultValue))}  ${own}`);
-    printer.line(`${" ".repeat(wide)}  ${paint.dim(reason)}`);
-    if (host !== undefined)
-      printer.line(
-        `${" ".repeat(wide)}  ${paint.yellow(`The host here goes on with ${spokenValue(name as TunableName, host)}`)}`,
-      );
+    const now = safe(spokenValue(name, value ?? defaultValue));
+    printer.line(`${paint.bold(name.padEnd(wide))}  ${now}  ${paint[SOURCES[source]](safe(said))}`);
+    for (const line of wrap(reason, PAGE_COLUMNS - indent.length)) printer.line(`${indent}${paint.dim(line)}`);
+    if (host === undefined) continue;
+    printer.line(indent + paint.yellow(`The host here goes on with ${spokenValue(name, host)}`));
   }
 }
-
-const spoken = (name: TunableName, value: SettingValue, usual: SettingValue): string =>
-  spokenValue(name, value ?? usual);
