@@ -7,6 +7,7 @@ import type { ServiceNeeds } from "./bridge/ask-service.ts";
 import type { EndingService } from "./bridge/bridge.ts";
 import type { State } from "./bridge/state.ts";
 import { NO_CAP_MS } from "./core/idle.ts";
+import { retentionOf } from "./core/prune.ts";
 import { createKeepers, type KeptAgents } from "./keeper/keepers.ts";
 import { commandPath, findCommand, spawnAgent } from "./platform/agent-child.ts";
 import { freeBytes, punchHole } from "./platform/disk.ts";
@@ -74,5 +75,6 @@ export const agentService =
       ...(keepers ? { keepers } : {}),
       which: findCommand,
       freeBytes: () => freeBytes(directory),
+      retention: retentionOf(config),
     });
   };

@@ -14,11 +14,11 @@ import { createNoteLog } from "./platform/log.ts";
 import { kill } from "./platform/processes.ts";
 import { selfCommand, startDetached } from "./platform/self.ts";
 import { createStreamOut } from "./platform/stream-out.ts";
-import { createSystemWorld, type Env, stateDirectory } from "./platform/system.ts";
+import { configFile, createSystemWorld, type Env, stateDirectory } from "./platform/system.ts";
 import { createTerminal, readStdin } from "./platform/terminal.ts";
 import { makeTemporaryDirectory, readUserFile, removeDirectory, writeUserFile } from "./platform/user-files.ts";
 import type { Config } from "./protocol/config.ts";
-import { Fault } from "./protocol/fault.ts";
+import { Fault, messageOf } from "./protocol/fault.ts";
 import type { Format } from "./surface/command.ts";
 import { exitCodeOf } from "./surface/exit-codes.ts";
 import { parseArgs, wantsHelp } from "./surface/flags.ts";
@@ -102,7 +102,8 @@ async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics
     if (state.settings(port)?.auth === "none") {
       printer.note(`Port ${port} goes on with --auth none, as its last host left it; holdfast stop ends that`, "red");
     }
-    return startDetached(["background-host", "--port", String(port)]);
+    const chosen = args.config === undefined ? [] : ["--config", resolve(args.config)];
+    return startDetached(["background-host", "--port", String(port), ...chosen]);
   };
   let config: Config | undefined;
   const context: Context = {
@@ -119,10 +120,23 @@ async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics
     },
     startBackgroundHost,
     async config() {
-      const { configFile, readConfig } = await import("./commands/config-file.ts");
-      const path = configFile(env);
-      config ??= readConfig(path, readText(path));
+      const { readConfig } = await import("./commands/config-file.ts");
+      const { path, text } = context.configText();
+      config ??= readConfig(path, text);
       return config;
+    },
+    configText() {
+      const path = args.config === undefined ? configFile(env) : resolve(args.config);
+      const fail = (why: string): never => {
+        throw new Fault("USAGE", `The config file "${path}" ${why}`, { path });
+      };
+      try {
+        const text = readText(path);
+        return text === undefined && args.config !== undefined ? fail("of --config is not there") : { path, text };
+      } catch (thrown) {
+        if (thrown instanceof Fault) throw thrown;
+        return fail(`cannot be read: ${messageOf(thrown)}`);
+      }
     },
     absolute: (path) => resolve(path),
     readStdin: () => readStdin(signal),

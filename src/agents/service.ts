@@ -1,6 +1,6 @@
 // Who brings agents, sessions and clients together? One service in the host; each request is a verb.
 import { createEmitter } from "../core/emitter.ts";
-import { RETENTION } from "../core/prune.ts";
+import { type PruneLimits, retentionOf } from "../core/prune.ts";
 import type { AgentRequest, AgentSessionInfo } from "../protocol/agents.ts";
 import { messageOf } from "../protocol/fault.ts";
 import type { IdleLimits } from "../protocol/settings.ts";
@@ -24,6 +24,8 @@ export interface AgentServiceDeps extends LauncherWorld {
   fenced?(): void;
   /** Room on the disk where everything is kept. */
   freeBytes?(): number;
+  /** How long journals are kept. */
+  retention?: PruneLimits;
 }
 
 export interface AgentService {
@@ -157,7 +159,7 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
   let cancelPrune = deps.clock.after(PRUNE_AFTER_MS, pruneDaily);
   function pruneDaily(): void {
     try {
-      registry.prune(RETENTION);
+      registry.prune(deps.retention ?? retentionOf({}));
     } catch (thrown) {
       log.warn(`Old sessions were not removed: ${messageOf(thrown)}`);
     }

@@ -1,6 +1,7 @@
 // What may a client ask of agents and sessions? One verb each.
 import type { AgentRequest, AgentSessionInfo, SessionRecord } from "../protocol/agents.ts";
 import { Fault } from "../protocol/fault.ts";
+import { DISK_FLOOR_BYTES } from "../protocol/settings.ts";
 import type { AgentManager } from "./agent-manager.ts";
 import type { AgentDefinition } from "./definitions.ts";
 import type { IdleWatch } from "./idle-watch.ts";
@@ -36,11 +37,8 @@ function mustFit({ displayName, maxPromptCharacters = Number.POSITIVE_INFINITY }
   throw new Fault("INVALID_PAYLOAD", message);
 }
 
-/** Less room than this, and a turn could be torn in the middle. */
-const FLOOR_BYTES = 16 * 1024 * 1024;
-
 function mustHaveRoom(bytes: number): void {
-  if (bytes >= FLOOR_BYTES) return;
+  if (bytes >= DISK_FLOOR_BYTES) return;
   const left = (bytes / 1024 / 1024).toFixed(1);
   throw new Fault(
     "DISK_FULL",

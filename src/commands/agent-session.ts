@@ -94,7 +94,10 @@ export function mustBeDone({ stopReason, code, message }: Record<string, unknown
   throw new Fault(known, text, { stopReason });
 }
 
-export const sessionNameArg = text("The session, as holdfast sessions lists it", SESSION_NAME);
+export const sessionNameArg = text("The session, as holdfast sessions lists it", {
+  ...SESSION_NAME,
+  completes: "agent-session",
+});
 
 /** Arguments of those commands, besides what they ask for. */
 export const onceArgs = { noStart: noStartArg, timeout: timeLimitArg };

@@ -4,12 +4,12 @@ import { holdfastCommand } from "./context.ts";
 import { noStartArg } from "./plugin-session.ts";
 
 const args = {
-  task: text("What to do, in words; or a steps file (NAME.json)", { optional: true }),
+  task: text("What to do, in words; or a steps file (NAME.json)", { optional: true, completes: "file" }),
   cdp: list(
     "CDP endpoint, http(s):// or ws(s)://; repeat it for more (default: HOLDFAST_CDP_ENDPOINTS, else the config file, else a Chromium of our own)",
   ),
-  steps: text("A steps file to run, no model needed", { optional: true }),
-  agent: text("An agent as the brain, as holdfast agents lists it", { optional: true }),
+  steps: text("A steps file to run, no model needed", { optional: true, completes: "file" }),
+  agent: text("An agent as the brain, as holdfast agents lists it", { optional: true, completes: "agent" }),
   model: text("A model as the brain, over HTTP", { optional: true }),
   baseUrl: text(
     "Address of the OpenAI-compatible API (default: OPENAI_BASE_URL, else https://api.openai.com/v1); the key is in HOLDFAST_API_KEY or OPENAI_API_KEY",
@@ -21,14 +21,17 @@ const args = {
     min: 1,
     optional: true,
   }),
-  out: text("Directory for screenshots, trees, events and the steps performed", { optional: true }),
+  out: text("Directory for screenshots, trees, events and the steps performed", {
+    optional: true,
+    completes: "directory",
+  }),
   allowDomain: list("Only this domain and what lies below it may be reached; repeat it for more"),
   secret: list("Name of an environment variable; {{NAME}} stands for its value"),
-  secrets: text("File of secrets: NAME=value lines, or a JSON object", { optional: true }),
+  secrets: text("File of secrets: NAME=value lines, or a JSON object", { optional: true, completes: "file" }),
   standby: toggle("Keep a second browser connected (default: for http:// and loopback endpoints)", { optional: true }),
   carry: toggle("Take cookies and storage along to a new browser (default for agents and models)"),
   fresh: toggle("Begin on a new browser without cookies and storage (default for steps files)"),
-  check: text("Only check this steps file", { optional: true }),
+  check: text("Only check this steps file", { optional: true, completes: "file" }),
   schema: toggle("Only print the JSON Schema of steps files"),
   noStart: noStartArg,
 };

@@ -1,12 +1,7 @@
 // What does the config file say? A wrong one is an error that names the file, the line and the key.
-import { join } from "node:path";
 import { lineOf } from "../core/json-line.ts";
 import { Config } from "../protocol/config.ts";
 import { Fault, messageOf } from "../protocol/fault.ts";
-import type { Env } from "../surface/flags.ts";
-
-export const configFile = (env: Env): string =>
-  join(env["XDG_CONFIG_HOME"] || join(env["HOME"] ?? "", ".config"), "holdfast", "config.json");
 
 /** Undefined text: there is no such file, and everything has its default. */
 export function readConfig(path: string, text: string | undefined): Config {

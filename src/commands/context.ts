@@ -34,6 +34,8 @@ export interface Context {
   writeFile(path: string, bytes: Uint8Array): Promise<void>;
   /** Read and checked when first asked for. */
   config(): Promise<Config>;
+  /** The config file as it stands; undefined text when there is none. */
+  configText(): { path: string; text: string | undefined };
   /** Starts this same program with other words. */
   startSelf(words: readonly string[], options: ChildOptions): Child;
   isRunning(pid: number): boolean;

@@ -10,7 +10,7 @@ import { noStartArg } from "./plugin-session.ts";
 export const login = holdfastCommand({
   name: "login",
   args: {
-    agent: text("The agent, as holdfast agents lists it"),
+    agent: text("The agent, as holdfast agents lists it", { completes: "agent" }),
     method: text("One of the ways it offers (default: its first)", { optional: true }),
     noStart: noStartArg,
     timeout: duration("How long the whole command may take", { default: "5m" }),

@@ -15,8 +15,8 @@ export const noStartArg = toggle("Fail instead of starting a host in the backgro
 
 /** Arguments of every command that needs one session. */
 export const sessionArgs = {
-  session: text("The session's id, as holdfast sessions lists it", { optional: true }),
-  instance: text("The instance, when several are connected", { optional: true }),
+  session: text("The session's id, as holdfast sessions lists it", { optional: true, completes: "plugin-session" }),
+  instance: text("The instance, when several are connected", { optional: true, completes: "instance" }),
   context: choice("The context within the instance (default: its only one, else edit)", CONTEXTS, { optional: true }),
   noStart: noStartArg,
 };

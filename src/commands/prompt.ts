@@ -13,13 +13,14 @@ import { createSessionView } from "./show-session.ts";
 export const prompt = holdfastCommand({
   name: "prompt",
   args: {
-    agent: text("The agent, as holdfast agents lists it"),
+    agent: text("The agent, as holdfast agents lists it", { completes: "agent" }),
     text: text("The prompt; - reads it from stdin", { default: "-" }),
     session: text("A session to go on with, or the name of a new one that stays", {
       ...SESSION_NAME,
       optional: true,
+      completes: "agent-session",
     }),
-    cwd: text("Where the agent works (default: here)", { optional: true }),
+    cwd: text("Where the agent works (default: here)", { optional: true, completes: "directory" }),
     detach: toggle("Print the session's name and return; the agent works on"),
     permissions: choice(
       "What the agent may do without asking (default: ask on a terminal, else deny; deny with --detach and --json)",

@@ -6,7 +6,7 @@ import { holdfastCommand } from "./context.ts";
 export const reconnect = holdfastCommand({
   name: "reconnect",
   args: {
-    agent: text("The agent, as holdfast agents lists it"),
+    agent: text("The agent, as holdfast agents lists it", { completes: "agent" }),
     ...onceArgs,
   },
   positionals: ["agent"],

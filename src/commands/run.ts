@@ -9,7 +9,7 @@ import { sessionArgs, timeoutArg } from "./plugin-session.ts";
 export const run = holdfastCommand({
   name: "run",
   args: {
-    file: text("The file with the code; - reads stdin"),
+    file: text("The file with the code; - reads stdin", { completes: "file" }),
     ...sessionArgs,
     timeout: timeoutArg("execute"),
   },

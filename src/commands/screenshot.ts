@@ -24,7 +24,7 @@ const isPicture = shape<Picture>({
 export const screenshot = holdfastCommand({
   name: "screenshot",
   args: {
-    out: text("The file to write", { default: "screenshot.png" }),
+    out: text("The file to write", { default: "screenshot.png", completes: "file" }),
     ...sessionArgs,
     timeout: timeoutArg("captureScreenshot"),
   },

@@ -121,6 +121,21 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: "Run a web task that survives the death of its browser",
     load: async () => (await import("./browse.ts")).browse,
   },
+  doctor: {
+    group: ABOUT,
+    summary: "Check everything, and say what to do; with --fix do what is safe",
+    load: async () => (await import("./doctor.ts")).doctor,
+  },
+  config: {
+    group: ABOUT,
+    summary: "Every setting, its value, and where that comes from",
+    load: async () => (await import("./config.ts")).config,
+  },
+  completions: {
+    group: ABOUT,
+    summary: "What teaches your shell to complete: bash, zsh or fish",
+    load: async () => (await import("./completions.ts")).completions,
+  },
   help: {
     group: ABOUT,
     summary: "Help for a command, or a topic such as exit-codes",
@@ -135,6 +150,11 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     hidden: true,
     summary: "The embedded agent on stdio",
     load: async () => (await import("./demo-agent.ts")).demoAgent,
+  },
+  complete: {
+    hidden: true,
+    summary: "What could come next on the line; asked by shells",
+    load: async () => (await import("./complete.ts")).complete,
   },
   "background-host": {
     hidden: true,

@@ -1,11 +1,18 @@
 // Which journals may go? The too old ones, then the oldest while all together is too much; never one in use.
+import { TUNABLES } from "../protocol/tunables.ts";
 
 export interface PruneLimits {
   maxAgeMs: number;
   maxBytes: number;
 }
 
-export const RETENTION: PruneLimits = { maxAgeMs: 30 * 24 * 3_600_000, maxBytes: 1024 ** 3 };
+/** As the config file says, else by default. */
+export const retentionOf = (
+  config: Partial<Record<"JOURNAL_MAX_AGE_MS" | "JOURNAL_MAX_BYTES", number | undefined>>,
+) => ({
+  maxAgeMs: config.JOURNAL_MAX_AGE_MS ?? TUNABLES.JOURNAL_MAX_AGE_MS.defaultValue,
+  maxBytes: config.JOURNAL_MAX_BYTES ?? TUNABLES.JOURNAL_MAX_BYTES.defaultValue,
+});
 
 export interface Kept {
   name: string;

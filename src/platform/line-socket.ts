@@ -1,5 +1,5 @@
 // How do a host and a keeper on the same machine talk? Lines over a unix socket; what does not fit waits here.
-import { existsSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, rmSync } from "node:fs";
 import type { LineConnected, LineDoor, LineEvents, LineSocket } from "./agent-world.ts";
 
 interface Held {
@@ -78,6 +78,7 @@ const handlers = (attach: (socket: LineSocket) => LineEvents): Bun.SocketHandler
 export function listenLines(path: string, attach: (socket: LineSocket) => LineEvents): LineDoor {
   rmSync(path, { force: true });
   const server = Bun.listen<Held | undefined>({ unix: path, socket: handlers(attach), data: undefined });
+  chmodSync(path, 0o600);
   return {
     isOurs: () => existsSync(path),
     close() {

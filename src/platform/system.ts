@@ -22,6 +22,12 @@ export const createSystemWorld = (log: Log): World => ({
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
+const homeOf = (env: Env): string => env["HOME"] || process.getBuiltinModule("node:os").homedir();
+
+/** `$XDG_CONFIG_HOME/holdfast/config.json`, else in `~/.config`. */
+export const configFile = (env: Env): string =>
+  join(env["XDG_CONFIG_HOME"] || join(homeOf(env), ".config"), "holdfast", "config.json");
+
 /** `$XDG_STATE_HOME/holdfast`, else `~/.local/state/holdfast`. */
 export function stateDirectory(env: Env): string {
   const base = env["XDG_STATE_HOME"];
@@ -31,7 +37,7 @@ export function stateDirectory(env: Env): string {
       variable: "XDG_STATE_HOME",
     });
   }
-  const home = env["HOME"] || process.getBuiltinModule("node:os").homedir();
+  const home = homeOf(env);
   if (!home) throw new Fault("USAGE", "Neither XDG_STATE_HOME nor HOME is set; set one to a directory of yours");
   return join(home, ".local", "state", "holdfast");
 }

@@ -1,26 +1,43 @@
-// What may stand in the config file? Unknown keys are errors; the idle numbers have the names of the environment.
+// What may stand in the config file? Unknown keys are errors; numbers have the names of the table and the environment.
 import { z } from "zod";
+import { FILE_NUMBERS, type FileNumber, TUNABLES, type Tunable } from "./tunables.ts";
 
-const wholeMs = z.number().int().nonnegative();
+type WholeNumber = z.ZodOptional<z.ZodNumber>;
+
+const wholeNumber = (name: FileNumber): WholeNumber => {
+  const { least = 0, defaultValue, reason }: Tunable = TUNABLES[name];
+  return z.number().int().min(least).optional().describe(`${reason} (default: ${defaultValue})`);
+};
+const numbers = Object.fromEntries(FILE_NUMBERS.map((name) => [name, wholeNumber(name)])) as Record<
+  FileNumber,
+  WholeNumber
+>;
 
 export const AgentConfig = z.strictObject({
   command: z.string().min(1).describe("What to run, by name or path"),
-  args: z.array(z.string()).default([]),
+  args: z.array(z.string()).default([]).describe("Its arguments"),
   env: z.record(z.string(), z.string()).default({}).describe("Set for it, whatever the environment says"),
   environment: z
     .array(z.string())
     .default([])
     .describe("Variables it gets besides the common ones; X_* for all that begin so"),
-  displayName: z.string().min(1).optional(),
+  displayName: z.string().min(1).optional().describe("As people call it"),
   install: z.string().optional().describe("What to say when it is not found"),
 });
 export type AgentConfig = z.infer<typeof AgentConfig>;
 
 export const Config = z.strictObject({
-  IDLE_TIMEOUT_MS: wholeMs.optional(),
-  MAX_IDLE_MS: wholeMs.optional(),
-  STALE_OUTPUT_MS: wholeMs.optional(),
+  $schema: z.string().optional().describe("For editors; holdfast config --schema prints what it should point to"),
+  ...numbers,
   cdpEndpoints: z.array(z.string()).optional().describe("Browsers for holdfast browse, in the order they are tried"),
-  agents: z.record(z.string().regex(/^[a-z0-9][a-z0-9._-]*$/), AgentConfig).default({}),
+  agents: z
+    .record(z.string().regex(/^[a-z0-9][a-z0-9._-]*$/), AgentConfig)
+    .default({})
+    .describe("More agents, or others in place of the built-in ones of the same name"),
 });
 export type Config = z.infer<typeof Config>;
+
+export const configSchema = (): object => ({
+  ...z.toJSONSchema(Config, { io: "input" }),
+  title: "The config file of holdfast",
+});

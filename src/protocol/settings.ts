@@ -1,5 +1,6 @@
 // With which numbers and doors does a host run? Kept per port, so that a successor goes on as its predecessor did.
 import { isOneOf, isRecord, nullable, wholeFrom } from "./guards.ts";
+import { TUNABLES } from "./tunables.ts";
 
 export const AUTHS = ["token", "none"] as const;
 export type Auth = (typeof AUTHS)[number];
@@ -26,17 +27,24 @@ export interface Settings {
 }
 
 export const DEFAULT_SETTINGS: Settings = {
-  auth: "token",
+  auth: TUNABLES.auth.defaultValue,
   pluginToken: null,
   limits: {
     frameBytes: 16 * 1024 * 1024,
     waitingBytes: 32 * 1024 * 1024,
-    requestsPerSession: 64,
-    clients: 256,
-    plugins: 256,
+    requestsPerSession: TUNABLES.MAX_REQUESTS.defaultValue,
+    clients: TUNABLES.MAX_CLIENTS.defaultValue,
+    plugins: TUNABLES.MAX_PLUGINS.defaultValue,
   },
-  idle: { idleTimeoutMs: 5 * 60_000, maxIdleMs: 30 * 60_000, staleOutputMs: 10 * 60_000 },
+  idle: {
+    idleTimeoutMs: TUNABLES.IDLE_TIMEOUT_MS.defaultValue,
+    maxIdleMs: TUNABLES.MAX_IDLE_MS.defaultValue,
+    staleOutputMs: TUNABLES.STALE_OUTPUT_MS.defaultValue,
+  },
 };
+
+/** Less room on the disk than this, and a turn could be torn in the middle. */
+export const DISK_FLOOR_BYTES = 16 * 1024 * 1024;
 
 const LEAST_TOKEN = 8;
 const isToken = (value: unknown): value is string => typeof value === "string" && value.length >= LEAST_TOKEN;

@@ -1,11 +1,15 @@
 // What may be given for one argument? Plain data: flags, help, checks and JSON Schema are all read off it.
 
+/** What its value names: shells ask the system or a host for what there is. */
+export type Completes = "agent" | "agent-session" | "plugin-session" | "instance" | "topic" | "file" | "directory";
+
 /** `Value` is what `run` gets; it is there for the compiler only. */
 interface About<Value> {
   description: string;
   required: boolean;
   /** As it would be given. */
   defaultValue?: unknown;
+  completes?: Completes;
   readonly yields?: Value;
 }
 
@@ -43,13 +47,14 @@ const about = (description: string, { optional, default: defaultValue }: Absence
 /** `says` ends the sentence about a text that does not match. */
 type TextRules = { pattern: RegExp; says: string } | { pattern?: never; says?: never };
 
-export const text = <How extends Absence<string> & TextRules>(
+export const text = <How extends Absence<string> & TextRules & { completes?: Completes }>(
   description: string,
   how: How = {} as How,
 ): ArgumentSpec<string | Missing<How>> => ({
   ...about(description, how),
   kind: "text",
   ...(how.pattern ? { pattern: how.pattern, says: how.says } : {}),
+  ...(how.completes ? { completes: how.completes } : {}),
 });
 
 export const choice = <const Word extends string, How extends Absence<NoInfer<Word>>>(

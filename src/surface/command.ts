@@ -1,6 +1,6 @@
 // What is a command? Its arguments as plain data, off which flags, help, completions and MCP tools are read.
 import { DEFAULT_PORT } from "../protocol/version.ts";
-import { choice, type Shape, type Values, whole } from "./argument.ts";
+import { choice, type Shape, text, type Values, whole } from "./argument.ts";
 
 export const FORMATS = ["text", "json"] as const;
 export type Format = (typeof FORMATS)[number];
@@ -12,10 +12,14 @@ export const sharedArgs = {
     max: 65535,
     optional: true,
   }),
+  config: text("The config file (default: holdfast/config.json in XDG_CONFIG_HOME, else in ~/.config)", {
+    optional: true,
+    completes: "file",
+  }),
 } as const;
 
 /** Read into every command's arguments, which need not declare them. */
-export type SharedArgs = { format: Format; port: number };
+export type SharedArgs = { format: Format; port: number; config?: string };
 export type Args<Of extends Shape> = SharedArgs & Values<Of>;
 
 type Key<Of> = keyof Of & string;
@@ -30,6 +34,8 @@ export interface CommandSpec<Of extends Shape = Shape, Context = unknown> {
   /** `line` is the whole line as it is typed, from `holdfast` on. */
   examples: readonly { line: string; says: string }[];
   details?: string;
+  /** Lines of its help in front of the examples, as they are. */
+  appendix?(): readonly string[];
   /** Stays until it is told to go, and then leaves in good order by itself. */
   endsItself?: boolean;
   /** With these arguments it is a standing client: it may become host, so its output must never make it wait. */
@@ -45,6 +51,7 @@ export interface AnyCommand<Context = unknown> {
   short?: Readonly<Record<string, string>>;
   examples: readonly { line: string; says: string }[];
   details?: string;
+  appendix?(): readonly string[];
   endsItself?: boolean;
   stands?(args: Args<Shape>): boolean;
   run(args: Args<Shape>, context: Context): Promise<number>;

@@ -79,6 +79,7 @@ export function helpFor(spec: AnyCommand, summary: string): string {
     ...section("Arguments", positionals),
     ...section("Flags", flags),
     ...section("Flags of every command", shared),
+    ...(spec.appendix ? [...spec.appendix(), ""] : []),
     ...(spec.examples.length > 0 ? ["Examples:"] : []),
     ...spec.examples.flatMap(({ line, says }) => [
       `  ${line}`,

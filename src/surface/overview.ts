@@ -40,7 +40,7 @@ export function overview(table: CommandTable, about = "Keeps agent work alive"):
     "",
     ...[...groups].flatMap(([title, rows]) => section(title, rows)),
     ...section("Flags", COMMON),
-    'More: "holdfast help COMMAND" for one command, "holdfast help exit-codes" for the exit codes',
+    'More: "holdfast help COMMAND", and "holdfast help TOPIC" with exit-codes, config, failover, security',
     "",
   ].join("\n");
 }

@@ -1,9 +1,9 @@
 // Is a wrong config file an error that says where and what?
 import { expect, test } from "bun:test";
 import { allDefinitions, environmentFor } from "../../src/agents/definitions.ts";
-import { configFile, readConfig } from "../../src/commands/config-file.ts";
+import { readConfig } from "../../src/commands/config-file.ts";
 import { ownSettings } from "../../src/commands/own-settings.ts";
-import { createSystemWorld } from "../../src/platform/system.ts";
+import { configFile, createSystemWorld } from "../../src/platform/system.ts";
 import { Fault } from "../../src/protocol/fault.ts";
 
 const world = createSystemWorld({ info() {}, warn() {} });

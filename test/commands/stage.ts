@@ -89,6 +89,7 @@ function start(world: ServiceWorld, command: HoldfastCommand, words: readonly st
       options.inTerminal?.(command, env) ?? 0,
     killProcess() {},
     isRunning: () => false,
+    config: async () => ({ agents: {} }),
     startBackgroundHost() {},
   } as unknown as Context;
   let ended: { code: number; thrown?: unknown } | undefined;

@@ -1,6 +1,6 @@
 // Which journals go? The old ones, then the oldest while there is too much, and never one in use.
 import { describe, expect, test } from "bun:test";
-import { type Kept, RETENTION, toPrune } from "../../src/core/prune.ts";
+import { type Kept, retentionOf, toPrune } from "../../src/core/prune.ts";
 
 const DAY = 24 * 3_600_000;
 const NOW = 100 * DAY;
@@ -9,12 +9,17 @@ const journal = (name: string, ageDays: number, bytes: number): Kept => ({
   bytes,
   modifiedAt: NOW - ageDays * DAY,
 });
-const names = (all: readonly Kept[], limits = RETENTION, inUse: readonly string[] = []): string[] =>
+const names = (all: readonly Kept[], limits = retentionOf({}), inUse: readonly string[] = []): string[] =>
   toPrune(all, limits, new Set(inUse), NOW).map(({ name }) => name);
 
 describe("retention", () => {
   test("[SE3] is 30 days and 1 GiB in all", () => {
-    expect(RETENTION).toEqual({ maxAgeMs: 30 * DAY, maxBytes: 1024 ** 3 });
+    expect(retentionOf({})).toEqual({ maxAgeMs: 30 * DAY, maxBytes: 1024 ** 3 });
+  });
+
+  test("[CM6] [SE3] the config file may say otherwise, each number by itself, and 0 is a number", () => {
+    expect(retentionOf({ JOURNAL_MAX_AGE_MS: 5 })).toEqual({ maxAgeMs: 5, maxBytes: 1024 ** 3 });
+    expect(retentionOf({ JOURNAL_MAX_BYTES: 0 })).toEqual({ maxAgeMs: 30 * DAY, maxBytes: 0 });
   });
 
   test("[SE3] older than the limit goes; at exactly the limit it stays", () => {

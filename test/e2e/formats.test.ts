@@ -133,6 +133,9 @@ test(
     expect(await json("state")).toEqual({ state: "Edit", placeId: 0, placeName: "JavaScript", gameId: 0 });
     expect(await json("query", "config", "--depth", "1")).toMatchObject({ instance: { name: "config" } });
     expect(await json("logs")).toEqual({ entries: output, total: 1, bufferCapacity: 1000 });
+    expect(await json("doctor")).toContainEqual({ area: "port", level: "ok", text: expect.any(String), hint: null });
+    expect(await json("config")).toMatchObject({ file: { exists: false }, settings: expect.any(Array) });
+    expect(await json("completions", "fish")).toEqual({ shell: "fish", script: expect.any(String) });
     expect(await json("status")).toMatchObject({ pid: host.pid, port: stage.port, sessions: [{ sessionId }] });
 
     const failed = await stage.run(["exec", "missing", "--json"]);
@@ -143,7 +146,7 @@ test(
     expect(JSON.parse(refused.stderr)).toEqual({
       error: { code: "CAPABILITY_NOT_SUPPORTED", message: expect.any(String), data: expect.any(Object) },
     });
-    expect(await json("stop")).toEqual({ stopped: host.pid, next: null, cut: [] });
+    expect(await json("stop")).toEqual({ stopped: host.pid, next: null, cut: [], working: [] });
   }),
   60_000,
 );

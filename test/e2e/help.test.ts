@@ -51,10 +51,26 @@ const ENDING: Record<string, RegExp> = {
   "holdfast version": /^holdfast \d+\.\d+\.\d+\n$/,
   "holdfast help exit-codes": /130 +Interrupted/,
   "holdfast help exec": /^holdfast exec: /,
+  "holdfast help config": /MAX_IDLE_MS +1800000 \(30 m\)/,
+  "holdfast help failover": /first in line binds the port/,
+  "holdfast doctor": /^ok +version +holdfast/,
+  "holdfast doctor --json": /^\[\{"area":"version","level":"ok",/,
+  "holdfast doctor --fix": /^ok +version +holdfast/,
+  "MAX_IDLE_MS=0 holdfast config --json": /"name":"MAX_IDLE_MS","value":0,"source":"environment"/,
+  "holdfast config --schema": /"additionalProperties": false/,
+  "source <(holdfast completions bash)": /^$/,
+  "holdfast completions zsh": /^#compdef holdfast\n/,
+  "holdfast completions fish": /complete -c holdfast/,
   "holdfast stop": /^Host \d+ stopped/,
 };
 
-const OWN_STAGE = ["holdfast stop", "holdfast demo", "holdfast serve", "holdfast screenshot --out shot.png"];
+const OWN_STAGE = [
+  "holdfast stop",
+  "holdfast stop --agents",
+  "holdfast demo",
+  "holdfast serve",
+  "holdfast screenshot --out shot.png",
+];
 
 async function paste(stage: Stage, line: string): Promise<void> {
   const cwd = join(stage.directory, "home");
@@ -71,6 +87,20 @@ async function paste(stage: Stage, line: string): Promise<void> {
 }
 
 describe("help", () => {
+  test("[CM3] [CM4] each topic is a page of 100 columns, an unknown one is told, and exit-codes names them all", () => {
+    for (const topic of ["exit-codes", "config", "failover", "security"]) {
+      const text = textOf("help", topic);
+      expect({ topic, wide: text.split("\n").filter((line) => line.length > 100) }).toEqual({ topic, wide: [] });
+      expect(text.length).toBeGreaterThan(400);
+    }
+    expect(textOf("help", "config")).toBe(textOf("config", "--help"));
+    const { exitCode, stderr } = Bun.spawnSync([BINARY, "help", "failovr"], { stderr: "pipe" });
+    expect({ exitCode, stderr: stderr.toString() }).toEqual({
+      exitCode: 2,
+      stderr: 'error: There is no help on "failovr"; did you mean "failover"?\n',
+    });
+  });
+
   test("[CM4] there is help on every command, by both ways, with usage, flags and examples", () => {
     expect(COMMANDS).toEqual(expect.arrayContaining(["serve", "status", "stop", "demo", "sessions", "exec", "run"]));
     expect(COMMANDS).toEqual(
@@ -111,6 +141,9 @@ describe("help", () => {
       const host = await stage.serve();
       await paste(stage, "holdfast stop");
       expect((await host.exited).code).toBe(0);
+      const next = await stage.serve();
+      await paste(stage, "holdfast stop --agents");
+      expect((await next.exited).code).toBe(0);
       const demo = await stage.shell("holdfast demo");
       expect({ code: demo.code, stderr: demo.stderr }).toEqual({ code: 0, stderr: "" });
       expect(stage.processes()).toEqual([]);
