@@ -1,10 +1,13 @@
 // What may stand in the config file? Unknown keys are errors; the idle numbers have the names of the environment.
 import { z } from "zod";
+import { BUILT_IN_AGENTS } from "./vocabulary.ts";
 
 const wholeMs = z.number().int().nonnegative();
 
+const McpServer = z.looseObject({ name: z.string().min(1) });
+
 export const AgentConfig = z.strictObject({
-  command: z.string().min(1).describe("What to run, by name or path"),
+  command: z.string().min(1).optional().describe("What to run, by name or path; a built-in agent has its own"),
   args: z.array(z.string()).default([]),
   env: z.record(z.string(), z.string()).default({}).describe("Set for it, whatever the environment says"),
   environment: z
@@ -13,14 +16,33 @@ export const AgentConfig = z.strictObject({
     .describe("Variables it gets besides the common ones; X_* for all that begin so"),
   displayName: z.string().min(1).optional(),
   install: z.string().optional().describe("What to say when it is not found"),
+  mcpServers: z
+    .array(z.union([z.literal("holdfast"), McpServer]))
+    .default([])
+    .describe('MCP servers its sessions get, as ACP has them; "holdfast" stands for holdfast mcp'),
 });
 export type AgentConfig = z.infer<typeof AgentConfig>;
+
+function mustHaveCommands(agents: Record<string, AgentConfig>, context: z.RefinementCtx): void {
+  const known: readonly string[] = BUILT_IN_AGENTS;
+  for (const [name, { command }] of Object.entries(agents)) {
+    if (command === undefined && !known.includes(name))
+      context.addIssue({
+        code: "custom",
+        path: [name, "command"],
+        message: "it is missing, and no built-in agent has this name",
+      });
+  }
+}
 
 export const Config = z.strictObject({
   IDLE_TIMEOUT_MS: wholeMs.optional(),
   MAX_IDLE_MS: wholeMs.optional(),
   STALE_OUTPUT_MS: wholeMs.optional(),
   cdpEndpoints: z.array(z.string()).optional().describe("Browsers for holdfast browse, in the order they are tried"),
-  agents: z.record(z.string().regex(/^[a-z0-9][a-z0-9._-]*$/), AgentConfig).default({}),
+  agents: z
+    .record(z.string().regex(/^[a-z0-9][a-z0-9._-]*$/), AgentConfig)
+    .default({})
+    .superRefine(mustHaveCommands),
 });
 export type Config = z.infer<typeof Config>;
