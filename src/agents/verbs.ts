@@ -40,6 +40,9 @@ function mustFit({ displayName, maxPromptCharacters = Number.POSITIVE_INFINITY }
   throw new Fault("INVALID_PAYLOAD", message);
 }
 
+/** About so much in one answer. */
+const READ_BYTES = 200_000;
+
 /** Less room than this, and a turn could be torn in the middle. */
 const FLOOR_BYTES = 16 * 1024 * 1024;
 
@@ -117,6 +120,11 @@ export function createVerbs({ launcher, manager, registry, watch, ready, linger,
         );
         watch.attached(session);
         return infoOf(session);
+      }
+      case "read": {
+        const session = registry.named(request.session);
+        const events = session.viewers.read(request.after, request.count, READ_BYTES);
+        return { ...infoOf(session), events };
       }
       case "detach":
         return { detached: detach(registry.named(request.session), clientId) };
