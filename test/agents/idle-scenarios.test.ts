@@ -213,7 +213,7 @@ describe("and the rest of the list", () => {
     for (const text of ["one", "two", "three"]) world.prompt(text);
     world.attach();
     world.leave();
-    expect(world.idle().reason).toBe("kept: turn in progress, last output 0 s ago; 2 prompts queued");
+    expect(world.idle().reason).toBe("kept: turn in progress, started 0 s ago; 2 prompts queued");
     for (const text of ["one", "two"]) {
       world.machine.advance(6 * MINUTE);
       world.finish(text);
