@@ -71,7 +71,7 @@ describe("steps", () => {
             { action: "back" },
             { action: "expect", target: { role: "heading", name: "Form" } },
             { action: "forward" },
-            { action: "expect", target: { text: "Cookie:" }, text: "none" },
+            { action: "expect", target: { text: "Cookie:" }, text: "visit=1" },
           ],
         }),
       });
