@@ -40,7 +40,9 @@ const refuse = (message: string): never => {
   throw new Fault("USAGE", message);
 };
 
-export async function readText({ absolute, readFile }: Surroundings, path: string, what: string): Promise<string> {
+type Disk = Pick<Surroundings, "absolute" | "readFile">;
+
+export async function readText({ absolute, readFile }: Disk, path: string, what: string): Promise<string> {
   try {
     return await readFile(absolute(path));
   } catch (thrown) {
@@ -48,7 +50,7 @@ export async function readText({ absolute, readFile }: Surroundings, path: strin
   }
 }
 
-export const readSteps = async (around: Surroundings, path: string): Promise<StepsFile> =>
+export const readSteps = async (around: Disk, path: string): Promise<StepsFile> =>
   readStepsFile(path, await readText(around, path, "steps file"));
 
 function mustMakeSense({ carry, fresh, allowDomain, startUrl }: Given, brains: readonly (string | undefined)[]): void {

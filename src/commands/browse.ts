@@ -89,9 +89,8 @@ export const browse = holdfastCommand({
   endsItself: true,
   async run(given, context) {
     if (given.schema) return show(context, stepsFileSchema());
-    const around = { ...pick(context), cdpEndpoints: context.config.cdpEndpoints };
-    if (given.check !== undefined) return check(context, given.check, await readSteps(around, given.check));
-    const { setup, steps } = await readTask(given, around);
+    if (given.check !== undefined) return check(context, given.check, await readSteps(context, given.check));
+    const { setup, steps } = await readTask(given, { ...pick(context), cdpEndpoints: context.config.cdpEndpoints });
     const key = context.env["HOLDFAST_API_KEY"] ?? context.env["OPENAI_API_KEY"];
     const brain = steps ? createStepsBrain(steps) : await openBrain(given, context, key);
     const hidden = key ? [{ mask: "***", value: key }] : [];

@@ -182,7 +182,7 @@ describe("standby", () => {
       });
       const ran = await runTask({ ...watched, brain, standby: true });
       expect({ code: ran.code, thrown: ran.thrown }).toEqual({ code: 0, thrown: undefined });
-      const index = watched.all.findIndex((each) => each === third);
+      const index = third ? watched.all.indexOf(third) : -1;
       expect(ran.of("browser:reconnected")).toMatchObject([{ endpointIndex: index, total: 3 }]);
     },
     TO,
