@@ -53,6 +53,8 @@ async function readAnswer(texts: AsyncIterable<string>): Promise<ChatAnswer> {
 }
 
 export function createChat({ clock, random, post, baseUrl, key, model }: ChatOptions): Chat {
+  if (!/^https?:/.test(baseUrl) || !URL.canParse(baseUrl))
+    throw new Fault("USAGE", `Flag --base-url got "${baseUrl}"; give an address such as http://127.0.0.1:8080/v1`);
   const url = `${baseUrl.replace(/\/+$/, "")}/chat/completions`;
   const headers = { "content-type": "application/json", ...(key ? { authorization: `Bearer ${key}` } : {}) };
   return async (messages, tools, signal) => {

@@ -143,7 +143,6 @@ export class PlaywrightBrowser {
 
   async performAction(action: PageAction): Promise<Done & { notes: string[] }> {
     const link = this.#active;
-    link.tabs.takeNotes();
     const done = await asAction(async (): Promise<Done> => {
       try {
         return await link.run(`"${action.action}"`, boundOf(action), () => perform(this.#hands(link), action));

@@ -2,6 +2,7 @@
 import type { Clock } from "../platform/world.ts";
 import type { Link } from "./link.ts";
 import type { Page } from "./playwright.ts";
+import { race } from "./race.ts";
 
 const MOST_MS = 1_000;
 const LOOK_MS = 15;
@@ -38,7 +39,8 @@ export async function settle(link: Link, clock: Clock): Promise<void> {
     const page = link.tabs.current();
     if (!page) return;
     if (!link.tabs.isBusy()) {
-      const still = await Promise.race([ask(page), clock.sleep(leftMs(), link.lost).then(() => false)]);
+      const bounds = { clock, ms: leftMs(), late: () => new Error("Not still"), signals: [link.lost] };
+      const still = await race(ask(page), bounds).catch(() => false);
       if (still && !link.tabs.isBusy() && link.tabs.current() === page) return;
     }
     await clock.sleep(Math.min(LOOK_MS, leftMs()), link.lost);

@@ -6,6 +6,7 @@ import { BrowserDisconnectedError, EndpointsExhaustedError, RecoverableError } f
 import type { Plan, Step } from "../protocol/web-task.ts";
 import type { Brain, Briefing } from "./brain.ts";
 import type { OutFolder } from "./out-folder.ts";
+import { performStep } from "./perform-step.ts";
 import type { PlaywrightBrowser, Sight } from "./playwright-browser.ts";
 import type { Tell } from "./report.ts";
 import type { CarriedState } from "./state.ts";
@@ -84,7 +85,7 @@ export class WebAgent {
         browser.shutdown();
         return { kind: "disconnected", message: thrown.message };
       }
-      if (thrown instanceof RecoverableError) return { kind: "erred", message: thrown.message };
+      if (thrown instanceof RecoverableError) return this.#erred(thrown.message);
       throw thrown;
     }
   }
@@ -115,7 +116,12 @@ export class WebAgent {
 
   #unfit(why: string): TaskOutcome {
     this.#memory.unfit(why);
-    return { kind: "erred", message: why };
+    return this.#erred(why);
+  }
+
+  #erred(message: string): TaskOutcome {
+    this.#options.tell("agent:step", { iteration: this.#task.tally.iteration, error: message });
+    return { kind: "erred", message };
   }
 
   #started({ endpointIndex, total, kind }: { endpointIndex: number; total: number; kind: string }): TaskOutcome {
@@ -181,39 +187,18 @@ export class WebAgent {
     out.keep(iteration, "screenshot.png", await browser.getScreenshot());
   }
 
-  async #perform({ action, warn, tally }: Extract<WebTask, { state: "performing" }>): Promise<TaskOutcome> {
-    const { browser, brain, tell, out, carry } = this.#options;
-    const { iteration } = tally;
-    const since = this.#options.clock.elapsed();
-    const tookMs = () => Math.round(this.#options.clock.elapsed() - since);
-    const before = browser.getUrl();
-    tell("browser:action_started", { iteration, action: action.action });
-    const completed = (success: boolean, more: Record<string, unknown> = {}): void =>
-      tell("browser:action_completed", { iteration, action: action.action, success, tookMs: tookMs(), ...more });
+  async #perform(task: Extract<WebTask, { state: "performing" }>): Promise<TaskOutcome> {
+    const outcome = await performStep({ ...this.#options, memory: this.#memory }, task);
+    if (outcome.kind === "performed" && this.#options.carry) await this.#saveState();
+    return outcome;
+  }
+
+  /** One that cannot be read now is as it was. */
+  async #saveState(): Promise<void> {
     try {
-      const { says, data, picture, unmet, notes } = await browser.performAction(action);
-      if (data) this.#memory.kept(data.name, data.value);
-      if (picture) out?.keep(iteration, `${picture.name ?? "picture"}.png`, picture.png);
-      const url = browser.getUrl();
-      completed(unmet === undefined, {
-        url,
-        ...(notes.length > 0 ? { notes } : {}),
-        ...(data ? { data } : {}),
-        ...(unmet ? { error: unmet } : {}),
-      });
-      if (url !== before) tell("browser:navigated", { url });
-      if (unmet !== undefined) return { kind: "unmet", reason: "expectation", message: unmet };
-      this.#memory.did(action, [...(says === undefined ? [] : [says]), ...notes], warn);
-      if (carry) this.#state = await browser.saveState(this.#state);
-      return { kind: "performed" };
+      this.#state = await this.#options.browser.saveState(this.#state);
     } catch (thrown) {
-      if (!(thrown instanceof RecoverableError)) throw thrown;
-      completed(false, { error: thrown.message });
-      if (thrown instanceof BrowserDisconnectedError) throw thrown;
-      this.#memory.failed(action, thrown.message);
-      if (!brain.looks)
-        return { kind: "unmet", reason: "step-failed", message: `"${action.action}" failed: ${thrown.message}` };
-      return { kind: "erred", message: thrown.message };
+      if (thrown instanceof BrowserDisconnectedError || !(thrown instanceof RecoverableError)) throw thrown;
     }
   }
 

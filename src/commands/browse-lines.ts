@@ -26,7 +26,8 @@ const LINES: Readonly<Record<string, (data: Data) => [string, Tone?] | undefined
     `Browser ${Number(endpointIndex) + 1} of ${total} is ready`,
     "dim",
   ],
-  "agent:step": ({ iteration, action }) => [`${iteration}. ${describe(action)}`],
+  "agent:step": ({ iteration, action, error }) =>
+    error === undefined ? [`${iteration}. ${describe(action)}`] : [`${iteration}. failed: ${firstLine(error)}`, "red"],
   "browser:action_completed": ({ success, error, notes }) => {
     if (!success) return [`   failed: ${firstLine(error)}`, "red"];
     return Array.isArray(notes) ? [`   ${notes.join("; ")}`, "dim"] : undefined;

@@ -71,7 +71,7 @@ describe("steps", () => {
             { action: "back" },
             { action: "expect", target: { role: "heading", name: "Form" } },
             { action: "forward" },
-            { action: "expect", target: { text: "Cookie:" }, text: "none" },
+            { action: "expect", target: { text: "Cookie:" }, text: "visit=1" },
           ],
         }),
       });
@@ -281,6 +281,32 @@ describe("a brain that looks", () => {
       const ran = await run({ brain: scriptedBrain({ url: "http://127.0.0.1:1/", actions: [] }) });
       expect(ran.code).toBe(1);
       expect(ran.of("task:completed")).toMatchObject([{ reason: "start-url" }]);
+    },
+    TO,
+  );
+
+  test(
+    "[BR6] a page that crashes is no lost browser: the brain is told, and goes on in a new page",
+    async () => {
+      const [only] = await stable.take(1);
+      const brain = scriptedBrain({
+        url: `${site.url}/`,
+        actions: [
+          { action: "wait", ms: 1_000 },
+          { action: "goto", url: `${site.url}/tab` },
+        ],
+      });
+      const ran = await runTask({
+        endpoints: [only?.url ?? ""],
+        brain,
+        onEvent({ type }, count) {
+          if (type === "browser:action_started" && count === 1) only?.killPages();
+        },
+      });
+      expect({ code: ran.code, thrown: ran.thrown }).toEqual({ code: 0, thrown: undefined });
+      expect(ran.types()).not.toContain("browser:disconnected");
+      expect(brain.situations.flatMap(({ news }) => news).join()).toContain("The page crashed");
+      expect(brain.situations.at(-1)?.sight?.tree).toContain("The new tab");
     },
     TO,
   );

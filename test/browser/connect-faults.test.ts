@@ -1,6 +1,5 @@
 // Which failures at connect time go on to the next endpoint? All twenty but one, which is a mistake of the caller's.
 import { afterAll, describe, expect, test } from "bun:test";
-import { loadPlaywright } from "../../src/browser/playwright.ts";
 import { scriptedBrain } from "./support/brain.ts";
 import { chromiumStable } from "./support/chromium.ts";
 import { FAULTS } from "./support/faulty.ts";
@@ -20,7 +19,7 @@ describe("connect faults", () => {
 
   for (const [name, make] of Object.entries(FAULTS)) {
     test(
-      `[BR3] [BR2] ${name}: the cycle is told, and the healthy second endpoint is used`,
+      `[BR3] [BR2] [BR7] ${name}: the cycle is told, and the healthy second endpoint is used`,
       async () => {
         const [good] = await stable.take(1);
         const faulty = await make();
@@ -30,7 +29,10 @@ describe("connect faults", () => {
         expect({ code: ran.code, thrown: ran.thrown }).toEqual({ code: 0, thrown: undefined });
         expect(ran.types().slice(0, 3)).toEqual(["task:started", "cdp:endpoint_cycle", "cdp:endpoint_connected"]);
         const [cycle] = ran.of("cdp:endpoint_cycle");
-        expect(cycle).toEqual({ attempt: 1, total: 2, error: expect.stringMatching(/\S/) });
+        // One cap, measured outside the library for all of its stages: it is ours that ends the wait.
+        const capped = name === "mute CDP" || name === "black hole";
+        const error = capped ? "No answer within 5000 ms" : expect.stringMatching(/\S/);
+        expect(cycle).toEqual({ attempt: 1, total: 2, error });
         expect(ran.of("cdp:endpoint_connected")).toMatchObject([{ endpointIndex: 1, total: 2 }]);
         expect(ran.stats).toMatchObject({ totalErrors: 0, reconnects: 0, iterations: 1 });
       },
@@ -63,22 +65,6 @@ describe("all of them", () => {
         [3, 3],
       ]);
       expect(ran.of("task:completed")).toMatchObject([{ success: false, reason: "endpoints-exhausted" }]);
-    },
-    TO,
-  );
-
-  test(
-    "[BR2] [BR7] the cap of five seconds is measured outside the library, once for all of its stages",
-    async () => {
-      await loadPlaywright();
-      const mute = await FAULTS["mute CDP"]?.();
-      const since = performance.now();
-      const ran = await runTask({ endpoints: [mute?.url ?? ""], brain: scriptedBrain({ actions: [] }) });
-      mute?.end();
-      const took = performance.now() - since;
-      expect(ran.of("cdp:endpoint_cycle")).toMatchObject([{ error: "No answer within 5000 ms" }]);
-      expect(took).toBeGreaterThan(CAP_MS - 100);
-      expect(took).toBeLessThan(CAP_MS * 3);
     },
     TO,
   );

@@ -29,6 +29,8 @@ interface Case {
   plans: number;
   endpointIndex: number;
   cancelled: string[];
+  /** What the start page gets from the new browser: cookies are saved after each settled step. */
+  cookie: string | null;
 }
 
 const CASES: Case[] = [
@@ -46,6 +48,7 @@ const CASES: Case[] = [
     plans: 1,
     endpointIndex: 1,
     cancelled: [],
+    cookie: "visit=1",
   },
   {
     where: "while the brain is thinking",
@@ -61,6 +64,7 @@ const CASES: Case[] = [
     plans: 1,
     endpointIndex: 1,
     cancelled: ["next"],
+    cookie: "visit=1",
   },
   {
     where: "before a snapshot",
@@ -76,6 +80,7 @@ const CASES: Case[] = [
     plans: 1,
     endpointIndex: 1,
     cancelled: [],
+    cookie: null,
   },
   {
     where: "during planning",
@@ -92,6 +97,7 @@ const CASES: Case[] = [
     plans: 2,
     endpointIndex: 1,
     cancelled: ["plan"],
+    cookie: null,
   },
   {
     where: "during recovery",
@@ -110,6 +116,7 @@ const CASES: Case[] = [
     plans: 1,
     endpointIndex: 2,
     cancelled: [],
+    cookie: "visit=1",
   },
 ];
 
@@ -137,6 +144,7 @@ function expectFinished(ran: Ran, brain: ScriptedBrain, wanted: Case, total: num
   ]);
   expect(brain.plans).toHaveLength(wanted.plans);
   expect(brain.cancelled).toEqual(wanted.cancelled);
+  expect(site.cookies.at(-1)).toBe(wanted.cookie);
   expect(brain.resets.at(-1)).toEqual({ ...PLAN, url: `${site.url}/` });
   expect(ran.result?.end.plan).toEqual({ ...PLAN, url: `${site.url}/` });
 }
@@ -145,7 +153,7 @@ for (const [name, way] of Object.entries(WAYS)) {
   describe(name, () => {
     for (const wanted of CASES) {
       test(
-        `[BR5] [WA2] [WA3] [WA4] ${name} ${wanted.where}: the task goes on in the next browser, nothing counted, plan kept`,
+        `[BR5] [WA2] [WA3] [WA4] [WB1] ${name} ${wanted.where}: the task goes on in the next browser, nothing counted, plan and cookies kept`,
         async () => {
           const all = await stable.take(wanted.browsers);
           const end: End = (chromium) => chromium?.[way]();

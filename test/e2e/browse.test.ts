@@ -309,6 +309,11 @@ test(
         says: true,
       });
     }
+    const none = await stage.run(["browse", stepsFile(stage, FORM)], { env: { HOLDFAST_CHROMIUM: "/no/such" } });
+    expect({ code: none.code, says: /No Chromium or Chrome was found/.test(none.stderr) || none.stderr }).toEqual({
+      code: 2,
+      says: true,
+    });
     const schema = JSON.parse((await stage.run(["browse", "--schema"])).stdout);
     expect(schema).toMatchObject({ type: "object", required: ["steps"] });
     expect(JSON.stringify(schema)).toContain('"expect"');

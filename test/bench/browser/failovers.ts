@@ -42,15 +42,18 @@ async function ours(
   standby: boolean,
   end: (chromium: Chromium) => void,
 ): Promise<number> {
-  const [first, second] = all;
-  const before = (await second.pages()).length;
+  const before = await Promise.all(all.map(async (each) => (await each.pages()).length));
   const flag = standby ? "--standby" : "--no-standby";
   const words = ["browse", steps, "--json", flag, ...all.flatMap(({ url }) => ["--cdp", url])];
   const task = yard.start([binary, ...words], { leaves: true });
   const event = (type: string) => task.message((message) => message["type"] === type, type);
+  // The first to answer, whichever that is.
+  const { data } = (await event("cdp:endpoint_connected")) as { data?: { endpointIndex: 0 | 1 } };
+  const index = data?.endpointIndex ?? 0;
+  const [first, second] = [all[index], all[1 - index] ?? all[1]];
   await event("browser:action_started");
   if (standby) {
-    while ((await second.pages()).length === before) await Bun.sleep(50);
+    while ((await second.pages()).length === before[1 - index]) await Bun.sleep(50);
     // Its page is there; that it is told of takes a moment more.
     await Bun.sleep(500);
   }

@@ -1,5 +1,5 @@
 // Where do tests get real browsers to kill? Each with a profile and a port of its own; nothing of it is left.
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isRunning } from "../../../src/platform/child.ts";
@@ -14,6 +14,8 @@ export interface Chromium {
   kill(): void;
   freeze(): void;
   thaw(): void;
+  /** Its pages die, it does not. */
+  killPages(): void;
   readonly running: boolean;
   /** What it has open besides its own first page. */
   pages(): Promise<string[]>;
@@ -79,6 +81,12 @@ export async function startChromium(): Promise<Chromium> {
     kill: () => signal("SIGKILL"),
     freeze: () => signal("SIGSTOP"),
     thaw: () => signal("SIGCONT"),
+    killPages() {
+      for (const name of readdirSync("/proc").filter((each) => /^\d+$/.test(each))) {
+        const line = existsSync(`/proc/${name}/cmdline`) ? readFileSync(`/proc/${name}/cmdline`, "utf8") : "";
+        if (line.includes("--type=renderer") && line.includes(profile)) signal("SIGKILL", Number(name));
+      }
+    },
     get running() {
       return isRunning(child.pid);
     },

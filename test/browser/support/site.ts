@@ -8,6 +8,8 @@ export interface Site {
   readonly visits: string[];
   /** Those that came under the other name, WebSockets included. */
   readonly strayed: string[];
+  /** What came with each request for the form, which sets a cookie. */
+  readonly cookies: (string | null)[];
   end(): void;
 }
 
@@ -28,7 +30,7 @@ const FORM = `<h1>Form</h1>
 <p id=out></p>`;
 
 const PAGES: Readonly<Record<string, (request: Request, url: URL) => Response | Promise<Response>>> = {
-  "/": () => page(FORM),
+  "/": () => page(FORM, { "set-cookie": "visit=1; Path=/" }),
   "/login": () =>
     page(
       "<h1>Logged in</h1><script>localStorage.setItem('kept','local');sessionStorage.setItem('kept','session')</script>",
@@ -81,6 +83,7 @@ new Worker(URL.createObjectURL(new Blob(["fetch('${other}/worker-fetch',{mode:'n
 export function startSite(): Site {
   const visits: string[] = [];
   const strayed: string[] = [];
+  const cookies: (string | null)[] = [];
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -88,6 +91,7 @@ export function startSite(): Site {
     fetch(request, self): Response | Promise<Response> | undefined {
       const url = new URL(request.url);
       visits.push(url.pathname === "/log" ? url.search : url.pathname);
+      if (url.pathname === "/") cookies.push(request.headers.get("cookie"));
       if (url.hostname === "localhost") strayed.push(url.pathname);
       if (url.pathname === "/socket" && self.upgrade(request)) return undefined;
       // To the same site under its other name.
@@ -102,6 +106,7 @@ export function startSite(): Site {
     other: `http://localhost:${server.port}`,
     visits,
     strayed,
+    cookies,
     end: () => void server.stop(true),
   };
 }
