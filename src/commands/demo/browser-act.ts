@@ -44,8 +44,7 @@ export async function playBrowser(
   try {
     for (const _ of [1, 2]) launched.push(browsers.launch(command, []));
     const urls = await Promise.all(launched.map(({ listening }) => listening));
-    const [first] = launched;
-    if (!first || urls.some((url) => url === undefined)) return undefined;
+    if (urls.some((url) => url === undefined)) return undefined;
     say(`${launched.map(({ pid }) => pid).join(" and ")} are there; a task of ${task.steps.length} steps begins`);
     const file = `${stage.env["XDG_STATE_HOME"]}/steps.json`;
     await context.writeFile(file, Buffer.from(JSON.stringify(task)));
@@ -55,13 +54,17 @@ export async function playBrowser(
       file,
       ...urls.flatMap((url) => ["--cdp", url ?? ""]),
     ]);
+    // The first to answer is used, whichever that is.
+    const { endpointIndex } = await runner.event("cdp:endpoint_connected");
+    const used = launched[Number(endpointIndex)];
+    if (!used) throw new Error(`There is no browser ${endpointIndex}`);
     for (let step = 0; step < STEPS / 2; step++) await runner.event("browser:action_completed");
     const since = clock.elapsed();
-    context.killProcess(first.pid);
+    context.killProcess(used.pid);
     await runner.event("browser:reconnected");
     const readyMs = clock.elapsed() - since;
     const { success } = await runner.event("task:completed");
-    return { killed: first.pid, readyMs, steps: task.steps.length, success: success === true };
+    return { killed: used.pid, readyMs, steps: task.steps.length, success: success === true };
   } finally {
     await Promise.all(launched.map((browser) => browser.end()));
   }
