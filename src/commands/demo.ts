@@ -1,11 +1,10 @@
 // holdfast demo: kills hosts, a keeper, an agent and a browser in the middle of work, and shows what became of it.
 import { createState } from "../bridge/state.ts";
-import type { Child } from "../platform/world.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { createAgentAct } from "./demo/agent-act.ts";
 import { playBrowser } from "./demo/browser-act.ts";
 import type { Lines } from "./demo/lines.ts";
-import { type Actor, type Stage, setStage } from "./demo/stage.ts";
+import { type Actor, firstToSay, type Stage, setStage } from "./demo/stage.ts";
 import { createTeller, ms } from "./demo/teller.ts";
 import { startTraffic, type Traffic } from "./demo/traffic.ts";
 
@@ -56,14 +55,13 @@ async function play(context: Context, stage: Stage, holds: (port: number) => voi
   const { port } = (await host.event("started")) as { port: number };
   holds(port);
   say("host", `${host.child.pid} holds port ${port}`);
-  // One after the other: their places in line are known.
   const standby = async (number: number): Promise<Actor> => {
     const started = stage.start(`Standby ${number}`, ["serve", "--standby", "--port", String(port)]);
     await started.event("started");
     say("standby", `${started.child.pid} stands in line`);
     return started;
   };
-  const [first, second] = [await standby(1), await standby(2)];
+  const standbys = [await standby(1), await standby(2)];
   const plugin = stage.start("The plugin", ["plugin", "js", "--port", String(port)]);
   await plugin.event("connected");
   say("plugin", `${plugin.child.pid} offers a JavaScript session`);
@@ -78,7 +76,7 @@ async function play(context: Context, stage: Stage, holds: (port: number) => voi
   say("agent", `${agent} writes a line every ${EVERY_MS} ms, held by keeper ${keeper}`);
   say("traffic", `${traffic.answered} requests answered, ${lines.count} lines written`);
 
-  const crash = await takeOver(context, "SIGKILL", host, first, traffic, lines);
+  const { heir, ...crash } = await takeOver(context, "SIGKILL", host, standbys, traffic, lines);
   say("kill -9", describe(crash, paint.green, paint.bold), paint.red);
 
   title("2. and 3. The agent works on, whoever dies around it");
@@ -86,7 +84,8 @@ async function play(context: Context, stage: Stage, holds: (port: number) => voi
   const keeperMs = await killed(context, keeper, lines);
   say("kill -9", `${keeper}, the keeper: the next line comes after ${paint.bold(ms(keeperMs))}`, paint.red);
   await times(lines.next, 50);
-  const graceful = await takeOver(context, "SIGTERM", first, second, traffic, lines);
+  const rest = standbys.filter((each) => each !== heir);
+  const { heir: _, ...graceful } = await takeOver(context, "SIGTERM", heir, rest, traffic, lines);
   say("SIGTERM", describe(graceful, paint.green, paint.bold), paint.yellow);
   const { stopReason } = await lines.ended;
   const streamed = lines.outcome(LINES);
@@ -158,24 +157,23 @@ async function times(next: () => Promise<void>, count: number): Promise<void> {
 async function takeOver(
   { world }: Context,
   signal: Takeover["signal"],
-  old: { child: Child },
-  heir: Actor,
+  old: Actor,
+  inLine: readonly Actor[],
   traffic: Traffic,
   lines: Lines,
-): Promise<Takeover> {
+): Promise<Takeover & { heir: Actor }> {
   const { clock } = world;
   const since = clock.elapsed();
   const after = (): number => clock.elapsed() - since;
   old.child.kill(signal);
-  // What was on its way may still arrive: only lines after the loss count.
-  const line = heir.event("role-changed").then(async () => {
-    const tookMs = after();
-    await lines.next();
-    return { tookMs, lineMs: after() };
-  });
-  const { tookMs, lineMs } = await line;
+  // Mostly the first in line; on a busy machine whoever is awake first.
+  const heir = await firstToSay(inLine, "role-changed");
+  const tookMs = after();
+  // What was on its way may still have arrived: only lines after the takeover count.
+  await lines.next();
+  const lineMs = after();
   await traffic.next();
-  return { signal, from: old.child.pid, to: heir.child.pid, tookMs, answerMs: after(), lineMs };
+  return { signal, from: old.child.pid, to: heir.child.pid, tookMs, answerMs: after(), lineMs, heir };
 }
 
 async function killed({ world, killProcess }: Context, pid: number, lines: Lines): Promise<number> {

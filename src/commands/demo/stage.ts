@@ -6,8 +6,19 @@ import type { Context } from "../context.ts";
 export interface Actor {
   name: string;
   child: Child;
-  /** The next event of this type that was not taken yet. */
-  event(type: string): Promise<Record<string, unknown>>;
+  /** The next event of this type that was not taken yet; given up with the signal. */
+  event(type: string, signal?: AbortSignal): Promise<Record<string, unknown>>;
+}
+
+/** Whoever says this first. */
+export async function firstToSay(actors: readonly Actor[], type: string): Promise<Actor> {
+  const over = new AbortController();
+  const heard = actors.map((actor) => actor.event(type, over.signal).then(() => actor));
+  try {
+    return await Promise.race(heard);
+  } finally {
+    over.abort();
+  }
 }
 
 export interface Stage {
@@ -66,18 +77,25 @@ export function setStage(context: Context): Stage {
     const actor: Actor = {
       name,
       child,
-      event(type) {
+      event(type, signal) {
         const index = told.findIndex((event) => event.type === type);
         const [event] = index < 0 ? [] : told.splice(index, 1);
         if (event) return Promise.resolve(event.data);
         return new Promise((resolve, reject) => {
           const cancel = clock.after(EVENT_MS, () => reject(failed(`did not say "${type}"`)));
-          waiting.push({
+          const waiter: Waiting = {
             type,
             resolve(data) {
               cancel();
               resolve(data);
             },
+          };
+          waiting.push(waiter);
+          // Nobody waits any more: what is said later is for others.
+          signal?.addEventListener("abort", () => {
+            cancel();
+            const at = waiting.indexOf(waiter);
+            if (at >= 0) waiting.splice(at, 1);
           });
           void child.exited.then((code) => {
             cancel();
