@@ -163,14 +163,20 @@ test(
     const host = await stage.serve();
     const standby = await stage.standby();
     const { code, stdout } = await stage.run(["stop", "--json"]);
-    expect({ code, ...JSON.parse(stdout) }).toEqual({ code: 0, stopped: host.pid, next: standby.pid, cut: [] });
+    expect({ code, ...JSON.parse(stdout) }).toEqual({
+      code: 0,
+      stopped: host.pid,
+      next: standby.pid,
+      cut: [],
+      working: [],
+    });
     expect(await host.exited).toEqual({ code: 0, signal: null });
     expect(host.events.find(({ type }) => type === "shutting-down")?.data).toEqual({ why: "a client asked for it" });
     const last = await stage.run(["stop"]);
     expect({ code: last.code, stdout: last.stdout }).toEqual({ code: 0, stdout: `Host ${standby.pid} stopped\n` });
     expect(await stage.run(["stop", "--json"])).toMatchObject({
       code: 0,
-      stdout: '{"stopped":null,"next":null,"cut":[]}\n',
+      stdout: '{"stopped":null,"next":null,"cut":[],"working":[]}\n',
     });
   }),
   60_000,
@@ -183,7 +189,13 @@ test(
     await until("the watcher as host", async () => (await stage.hostPid()) === watcher.pid);
     const standby = await stage.standby();
     const { code, stdout } = await stage.run(["stop", "--json"]);
-    expect({ code, ...JSON.parse(stdout) }).toEqual({ code: 0, stopped: watcher.pid, next: standby.pid, cut: [] });
+    expect({ code, ...JSON.parse(stdout) }).toEqual({
+      code: 0,
+      stopped: watcher.pid,
+      next: standby.pid,
+      cut: [],
+      working: [],
+    });
     expect(await watcher.exited).toEqual({ code: 1, signal: null });
     expect(watcher.stderr).toContain("a client asked it to stop");
   }),
