@@ -141,6 +141,8 @@ describe("a turn", () => {
     world.agent.answer("session/prompt", END_TURN);
     world.keep.keepers.at(-1)?.kill();
     world.machine.files.failWrites(0);
+    // It stands in the file, and nobody has looked yet when the doubt is told.
+    world.keep.tailLagMs = 50;
     const next = world.takeover();
     next.machine.advance(100);
     expect(second.session).toBe("work");

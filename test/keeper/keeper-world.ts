@@ -44,6 +44,8 @@ export interface KeeperWorld {
   isAlive(mark: ProcessMark): boolean;
   tail(host: FakeProcess, path: string, from: number, tell: (bytes: Uint8Array) => void): Tail;
   failStart: string | undefined;
+  /** So long after it was written output is told. */
+  tailLagMs: number;
 }
 
 const UNKNOWN: AgentExit = { code: null, signal: null };
@@ -65,7 +67,7 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
   const appendTo = (path: string, text: string): void => {
     // Not by way of a file that may be full: nothing here fails an agent.
     (files.texts as Map<string, string>).set(path, (files.texts.get(path) ?? "") + text);
-    for (const look of tails.get(path) ?? []) machine.plan(0, look);
+    for (const look of tails.get(path) ?? []) machine.plan(world.tailLagMs, look);
   };
 
   const hold = (keeper: FakeProcess, one: Held, exited: Promise<AgentExit>, tag: string): HeldAgent => {
@@ -176,7 +178,7 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
     const look = (): void => host.enter(drain);
     const looks = tails.get(path) ?? new Set();
     tails.set(path, looks.add(look));
-    machine.plan(0, look);
+    machine.plan(world.tailLagMs, look);
     return {
       get offset() {
         return offset;
@@ -204,6 +206,7 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
     isAlive,
     tail,
     failStart: undefined,
+    tailLagMs: 0,
     append: (one, text) => appendTo(one.place.out, text),
     startKeeper,
     state(one = held[held.length - 1]) {

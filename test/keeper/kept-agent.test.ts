@@ -179,6 +179,8 @@ describe("a host and a keeper", () => {
 describe("the end of an agent", () => {
   test("[KP1] what it said last is told before its end", () => {
     const { machine, host, one, world } = openStage();
+    // Nobody has looked at the file yet when its end is heard.
+    world.tailLagMs = 50;
     one.agent.exit(3);
     world.append(one, "after all\n");
     machine.advance(5);

@@ -56,6 +56,8 @@ describe("an agent that is held", () => {
     using directory = createTempDir();
     const { agent, tag } = start(directory, "read a");
     const { pid } = agent.agent;
+    // Until they have become what they are to be.
+    await until(() => taggedProcesses(AGENT_TAG, tag).length === 2);
     const fields = (of: number) => readFileSync(`/proc/${of}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
     expect([fields(pid)[2], fields(pid)[3]]).toEqual([String(pid), String(pid)]);
     expect(taggedProcesses(AGENT_TAG, tag).toSorted()).toEqual([pid, agent.holder.pid].toSorted());
@@ -110,12 +112,12 @@ describe("an agent that is held", () => {
     await write;
   });
 
-  test("[KP1] that cannot be started leaves nobody behind", () => {
+  test("[KP1] that cannot be started leaves nobody behind", async () => {
     using directory = createTempDir();
     const { path, tag } = place(directory);
     const command = { command: "/no/such/agent", args: [], env: { PATH }, cwd: path, tag };
     expect(() => startHeld(systemClock, path, command)).toThrow();
-    expect(taggedProcesses(AGENT_TAG, tag)).toEqual([]);
+    await until(() => taggedProcesses(AGENT_TAG, tag).length === 0);
   });
 
   test("[KP9] its complaints are cut at 1 MB, their end is kept, and it goes on writing behind it", async () => {
