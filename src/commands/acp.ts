@@ -14,10 +14,11 @@ import { noStartArg, openAsCommand } from "./plugin-session.ts";
 export const acp = holdfastCommand({
   name: "acp",
   args: {
-    agent: text("The agent, as holdfast agents lists it"),
+    agent: text("The agent, as holdfast agents lists it", { completes: "agent" }),
     session: text("What the editor's first new session is called; one that is there goes on", {
       ...SESSION_NAME,
       optional: true,
+      completes: "agent-session",
     }),
     noStart: noStartArg,
   },
