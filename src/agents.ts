@@ -1,7 +1,7 @@
 // What does a host need to run agents? The service with its real processes; loaded only by those who may host.
 import { tmpdir, userInfo } from "node:os";
-import { join } from "node:path";
-import { type AgentDefinition, allDefinitions } from "./agents/definitions.ts";
+import { dirname, join } from "node:path";
+import { type AgentDefinition, allDefinitions, type ServerOf } from "./agents/definitions.ts";
 import { createAgentService } from "./agents/service.ts";
 import type { ServiceNeeds } from "./bridge/ask-service.ts";
 import type { EndingService } from "./bridge/bridge.ts";
@@ -32,6 +32,19 @@ function demoDefinition(): AgentDefinition {
     install: "It is part of holdfast",
   };
 }
+
+/** "holdfast" stands for our own server, which must find this host whatever environment the agent gives it. */
+const serverOf =
+  (port: number, directory: string): ServerOf =>
+  (server) => {
+    if (server !== "holdfast") return server;
+    const [command = "", ...args] = selfCommand();
+    const env = [
+      { name: "HOLDFAST_PORT", value: String(port) },
+      { name: "XDG_STATE_HOME", value: dirname(directory) },
+    ];
+    return { name: "holdfast", command, args: [...args, "mcp"], env };
+  };
 
 /** Undefined where there are no FIFOs: there an agent is its host's child, and dies with it. */
 function keepersAt(world: World, directory: string, needs: ServiceNeeds): KeptAgents | undefined {
@@ -70,7 +83,7 @@ export const agentService =
       ...world,
       ...needs,
       directory,
-      definitions: allDefinitions(config.agents, [demoDefinition()]),
+      definitions: allDefinitions(config.agents, [demoDefinition()], serverOf(port, state.directory)),
       spawn: keepers?.spawn ?? spawnAgent,
       ...(keepers ? { keepers } : {}),
       which: findCommand,

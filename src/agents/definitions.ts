@@ -16,7 +16,11 @@ export interface AgentDefinition {
   maxPromptCharacters?: number;
   /** It loses a session that is loaded in the UTC minute in which it was made or loaded last. */
   loadsOncePerMinute?: boolean;
+  /** What every session of it gets, as ACP has it. */
+  mcpServers?: readonly McpServer[];
 }
+
+export type McpServer = Readonly<Record<string, unknown>>;
 
 const COMMON = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_*", "TMPDIR", "XDG_*", "TERM", "TZ"];
 const PROXIES = [
@@ -81,23 +85,50 @@ export const BUILT_IN: readonly AgentDefinition[] = [
   }),
 ];
 
-export const configured = (name: string, config: AgentConfig): AgentDefinition => ({
-  name,
-  displayName: config.displayName ?? name,
-  commands: [{ command: config.command, args: config.args }],
-  environment: [...COMMON, ...PROXIES, ...CERTIFICATES, ...config.environment],
-  env: config.env,
-  install: config.install ?? `put "${config.command}" on your PATH`,
-});
+export type ServerOf = (server: AgentConfig["mcpServers"][number]) => McpServer;
 
-/** Those of the config first: they may replace a built-in of the same name. */
+/** What config says of an agent: a new one, or more about one that is known. */
+function configured(name: string, config: AgentConfig, known: AgentDefinition | undefined, serverOf: ServerOf) {
+  const { command, args, displayName, install } = config;
+  const own: AgentDefinition | undefined =
+    command === undefined
+      ? known
+      : {
+          name,
+          displayName: name,
+          commands: [{ command, args }],
+          environment: [...COMMON, ...PROXIES, ...CERTIFICATES],
+          env: {},
+          install: `put "${command}" on your PATH`,
+        };
+  if (!own) throw new Error(`Nothing is known of the agent "${name}"`);
+  return {
+    ...own,
+    environment: [...own.environment, ...config.environment],
+    env: { ...own.env, ...config.env },
+    ...(displayName === undefined ? {} : { displayName }),
+    ...(install === undefined ? {} : { install }),
+    mcpServers: config.mcpServers.map(serverOf),
+  };
+}
+
+/** Those of the config last: they may replace a built-in of the same name. */
 export const allDefinitions = (
   config: Readonly<Record<string, AgentConfig>>,
   more: readonly AgentDefinition[],
+  serverOf: ServerOf = (server) => (typeof server === "string" ? { name: server } : server),
 ): AgentDefinition[] => {
-  const own = Object.entries(config).map(([name, each]) => configured(name, each));
+  const known = [...BUILT_IN, ...more];
+  const own = Object.entries(config).map(([name, each]) =>
+    configured(
+      name,
+      each,
+      known.find((one) => one.name === name),
+      serverOf,
+    ),
+  );
   const names = new Set(own.map(({ name }) => name));
-  return [...[...BUILT_IN, ...more].filter(({ name }) => !names.has(name)), ...own];
+  return [...known.filter(({ name }) => !names.has(name)), ...own];
 };
 
 const matches = (pattern: string, name: string): boolean =>

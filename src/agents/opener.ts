@@ -22,6 +22,12 @@ const refusal = (thrown: unknown): string => {
   throw thrown;
 };
 
+/** Modes and options, for whoever asks later what can be chosen. */
+const offersIn = (answer: unknown): Record<string, unknown> => {
+  const { modes, configOptions } = (answer ?? {}) as Record<string, unknown>;
+  return { ...(modes ? { modes } : {}), ...(configOptions ? { configOptions } : {}) };
+};
+
 const MINUTE_MS = 60_000;
 
 /** Until the minute is another than that in which the session was opened last. */
@@ -38,10 +44,10 @@ async function restore(
   session: AgentSession,
   sessionId: string,
 ): Promise<string | undefined> {
-  const params = { sessionId, cwd: session.options.cwd, mcpServers: [] };
+  const params = { sessionId, cwd: session.options.cwd, mcpServers: deps.mcpServers(session) };
   const why: string[] = [];
   const restored = async (how: "resume" | "load", answer: unknown): Promise<undefined> => {
-    session.record("restored", { how }, client.position());
+    session.record("restored", { how, ...offersIn(answer) }, client.position());
     const failures = await setAgain(client, sessionId, session.settings, answer);
     if (failures.length > 0) session.record("settings-lost", { message: `Not set again: ${failures.join("; ")}` });
   };
@@ -81,11 +87,14 @@ async function openIn(
     session.record("context-lost", { message: `The earlier conversation is gone: ${lost}` });
   }
   const key = `new ${session.options.name} ${session.fold.openSeq}`;
-  const { sessionId } = await client.newSession({ cwd: session.options.cwd, mcpServers: [] }, key);
+  const place = { cwd: session.options.cwd, mcpServers: deps.mcpServers(session) };
+  const answer = await client.newSession(place, key);
+  const { sessionId } = answer;
   session.acpSessionId = sessionId;
   const run = client.position()?.run;
   // In front of all that it said: some speak of a session before they tell its name.
-  session.record("session-opened", { acpSessionId: sessionId }, run === undefined ? undefined : { run, offset: -1 });
+  const said = { acpSessionId: sessionId, ...offersIn(answer) };
+  session.record("session-opened", said, run === undefined ? undefined : { run, offset: -1 });
   named(sessionId);
 }
 
@@ -104,6 +113,7 @@ export interface Opener {
 export interface OpenerDeps {
   clock: Clock;
   loadsOncePerMinute(agent: string): boolean;
+  mcpServers(session: AgentSession): unknown[];
 }
 
 export function createOpener(deps: OpenerDeps): Opener {

@@ -9,7 +9,8 @@ export interface Permissions {
   /** Requests without an answer. */
   readonly open: number;
   ask(params: PermissionParams, permissionId: string, policy: Policy): Promise<PermissionOutcome>;
-  answer(permissionId: string, optionId: string, by: string): void;
+  /** Null: it is taken back. */
+  answer(permissionId: string, optionId: string | null, by: string): void;
   /** This one, or all of them. */
   cancel(by: string, permissionId?: string): void;
 }
@@ -56,6 +57,7 @@ export function createPermissions(
     answer(permissionId, optionId, by) {
       const asked = open.get(permissionId);
       if (!asked) throw new Fault("REFUSED", `The permission request "${permissionId}" is answered already`);
+      if (optionId === null) return settle(permissionId, { outcome: "cancelled" }, by);
       const right = asked.params.options.map((each) => each.optionId);
       if (!right.includes(optionId))
         throw new Fault("USAGE", `There is no option "${optionId}"; there are: ${right.join(", ")}`);

@@ -44,6 +44,9 @@ export interface Registry {
   prune(limits: PruneLimits): { removed: string[]; bytes: number };
   /** Those that only their name finds again. */
   shelved(): ShelvedSession[];
+  /** MCP servers that this session alone has. */
+  servers(name: string): unknown[];
+  keepServers(name: string, servers: readonly unknown[]): void;
 }
 
 const NAME_LETTERS = 8;
@@ -124,6 +127,8 @@ export function createRegistry(deps: RegistryDeps): Registry {
         const found = all().some(({ options }) => options.name === name) ? undefined : shelf.peek(name);
         return found ? [{ kind: "agent", name, ...found, closed: true }] : [];
       }),
+    servers: shelf.servers,
+    keepServers: shelf.keepServers,
     prune: (limits) => shelf.prune(limits, new Set(sessions.keys())),
     named(name) {
       const session = find(name);

@@ -77,6 +77,10 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
   const manager = new AgentManager(emitter, { clock: deps.clock, displayName, start: launcher.start });
   const opener = createOpener({
     clock: deps.clock,
+    mcpServers: ({ options: { agent, name } }) => [
+      ...(deps.definitions.find((each) => each.name === agent)?.mcpServers ?? []),
+      ...registry.servers(name),
+    ],
     loadsOncePerMinute: (agent) => deps.definitions.some((each) => each.name === agent && each.loadsOncePerMinute),
   });
   const ready = async (session: AgentSession): Promise<AcpClient> => {
@@ -178,7 +182,7 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     watch.closed(session);
   };
 
-  const verbs = createVerbs({ ...deps, launcher, manager, registry, watch, linger, close });
+  const verbs = createVerbs({ ...deps, launcher, manager, registry, watch, ready, linger, close });
 
   return {
     async asked(client, request) {

@@ -153,7 +153,7 @@ export class AgentSession {
     };
   }
 
-  answer(permissionId: string, optionId: string, by: string): void {
+  answer(permissionId: string, optionId: string | null, by: string): void {
     this.#permissions.answer(permissionId, optionId, by);
   }
 

@@ -1,6 +1,7 @@
 // Where do sessions lie while nobody uses them? One journal each; a session is found again by its name.
 import { join } from "node:path";
 import { type PruneLimits, toPrune } from "../core/prune.ts";
+import { titleOf } from "../core/session-fold.ts";
 import type { Clock, Files } from "../platform/world.ts";
 import { SessionName, type SessionRecord } from "../protocol/agents.ts";
 import { messageOf } from "../protocol/fault.ts";
@@ -11,8 +12,11 @@ export interface Shelf {
   create(name: string, agent: string, cwd: string): Journal;
   find(name: string): Journal | undefined;
   names(): string[];
-  /** What its first line says, without reading the rest. */
-  peek(name: string): { agent: string; cwd: string } | undefined;
+  /** What its first lines say, without reading the rest. */
+  peek(name: string): { agent: string; cwd: string; title?: string; updatedAt?: string } | undefined;
+  /** MCP servers of this session alone. They may hold secrets, so they are no part of its journal. */
+  servers(name: string): unknown[];
+  keepServers(name: string, servers: readonly unknown[]): void;
   /** Removes what is too old, then the oldest while all together is too much. */
   prune(limits: PruneLimits, inUse: ReadonlySet<string>): { removed: string[]; bytes: number };
   /** Those in use, for the next host. */
@@ -21,10 +25,14 @@ export interface Shelf {
 }
 
 const END = ".ndjson";
+/** The first prompt stands there, or the session was hardly used. */
+const PEEK_RECORDS = 40;
+const PEEK_BYTES = 64 * 1024;
 
 export function createShelf(clock: Clock, files: Files, directory: string): Shelf {
   const file = (name: string): string => join(directory, `${name}${END}`);
   const foldFile = (name: string): string => join(directory, `${name}.fold.json`);
+  const serversFile = (name: string): string => join(directory, `${name}.mcp.json`);
   const inUseFile = join(directory, "in-use.json");
   const names = () =>
     files
@@ -43,12 +51,32 @@ export function createShelf(clock: Clock, files: Files, directory: string): Shel
     peek(name) {
       const journal = files.journal(file(name));
       let first: SessionRecord | undefined;
-      journal.readLines(0, 1, (line) => {
-        first = parseRecord(line);
-        return true;
+      let title: string | undefined;
+      let count = 0;
+      journal.readLines(0, PEEK_BYTES, (line) => {
+        const record = parseRecord(line);
+        first ??= record;
+        if (record?.type === "prompt") title ??= titleOf(String(record.data["text"]));
+        return title !== undefined || ++count >= PEEK_RECORDS;
       });
       journal.close();
-      return first && { agent: String(first.data["agent"]), cwd: String(first.data["cwd"]) };
+      if (!first) return undefined;
+      const modifiedAt = files.stats(file(name))?.modifiedAt;
+      return {
+        agent: String(first.data["agent"]),
+        cwd: String(first.data["cwd"]),
+        ...(title === undefined ? {} : { title }),
+        ...(modifiedAt === undefined ? {} : { updatedAt: clock.iso(modifiedAt) }),
+      };
+    },
+    servers(name) {
+      const text = files.readPrivate(serversFile(name));
+      const read: unknown = text === undefined ? [] : JSON.parse(text);
+      return Array.isArray(read) ? read : [];
+    },
+    keepServers(name, servers) {
+      if (servers.length === 0) return files.remove(serversFile(name));
+      files.replace(serversFile(name), JSON.stringify(servers));
     },
     prune(limits, inUse) {
       const found = names().flatMap((name) => {
@@ -56,7 +84,8 @@ export function createShelf(clock: Clock, files: Files, directory: string): Shel
         return stats ? [{ name, ...stats }] : [];
       });
       const chosen = toPrune(found, limits, inUse, clock.now());
-      for (const { name } of chosen) for (const path of [file(name), foldFile(name)]) files.remove(path);
+      for (const { name } of chosen)
+        for (const path of [file(name), foldFile(name), serversFile(name)]) files.remove(path);
       return { removed: chosen.map(({ name }) => name), bytes: chosen.reduce((sum, { bytes }) => sum + bytes, 0) };
     },
     create(name, agent, cwd) {

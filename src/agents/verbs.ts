@@ -2,11 +2,13 @@
 import type { AgentRequest, AgentSessionInfo, SessionRecord } from "../protocol/agents.ts";
 import { Fault } from "../protocol/fault.ts";
 import { DISK_FLOOR_BYTES } from "../protocol/settings.ts";
+import type { AcpClient } from "./acp-client.ts";
 import type { AgentManager } from "./agent-manager.ts";
 import type { AgentDefinition } from "./definitions.ts";
 import type { IdleWatch } from "./idle-watch.ts";
 import type { Launcher } from "./launcher.ts";
 import { login } from "./login.ts";
+import { openedSession, setMode, setOption } from "./open-session.ts";
 import type { Registry } from "./registry.ts";
 import type { AgentSession } from "./session.ts";
 
@@ -20,6 +22,8 @@ export interface VerbsDeps {
   manager: AgentManager;
   registry: Registry;
   watch: IdleWatch;
+  /** The agent with this session open in it. */
+  ready(session: AgentSession): Promise<AcpClient>;
   linger(agent: string): void;
   close(session: string): Promise<void>;
   freeBytes?(): number;
@@ -46,12 +50,15 @@ function mustHaveRoom(bytes: number): void {
   );
 }
 
-export function createVerbs({ launcher, manager, registry, watch, linger, close, ...deps }: VerbsDeps): Verbs {
+export function createVerbs({ launcher, manager, registry, watch, ready, linger, close, ...deps }: VerbsDeps): Verbs {
   const infoOf = (session: AgentSession): AgentSessionInfo => {
     const { name, agent, cwd } = session.options;
     const { turn, queued } = session.work;
     const { viewers, lastSeq } = session;
-    return { kind: "agent", name, agent, cwd, turn, queued, clients: viewers.size, lastSeq, idle: watch.info(session) };
+    const { title, at: updatedAt } = session.fold;
+    const about = { ...(title === undefined ? {} : { title }), ...(updatedAt === "" ? {} : { updatedAt }) };
+    const clients = viewers.size;
+    return { kind: "agent", name, agent, cwd, turn, queued, clients, lastSeq, idle: watch.info(session), ...about };
   };
   const detach = (session: AgentSession, clientId: string): boolean => {
     const detached = session.viewers.detach(clientId);
@@ -76,6 +83,27 @@ export function createVerbs({ launcher, manager, registry, watch, linger, close,
         watch.prompted(session, promptId, request.detach);
         return { session: session.options.name, after };
       }
+      case "open": {
+        const { agent, cwd, env, mcpServers } = request;
+        launcher.definition(agent);
+        if (!request.create) registry.named(request.session);
+        const session = registry.obtain(request.session, agent, cwd);
+        if (mcpServers) registry.keepServers(request.session, mcpServers);
+        remember(agent, env);
+        // One that is there already has its history; its agent is started by the next prompt.
+        if (session.acpSessionId === undefined) {
+          await ready(session).catch(async (thrown) => {
+            // Nobody would look for one that never began.
+            if (session.fold.prompts.length === 0) await close(request.session);
+            throw thrown;
+          });
+        }
+        return openedSession(session);
+      }
+      case "set":
+        return await setMode(registry.named(request.session), ready, request.modeId);
+      case "set-option":
+        return await setOption(registry.named(request.session), ready, request.configId, request.value);
       case "attach": {
         const session = registry.named(request.session);
         if (request.after > session.lastSeq) {

@@ -52,6 +52,11 @@ export interface SessionFold {
   toolCalls: string[];
   modeId?: string;
   options: [id: string, value: string | boolean][];
+  /** What the agent offered when it was opened, as it said it. */
+  modes?: unknown;
+  configOptions?: unknown;
+  /** What it is about. */
+  title?: string;
   lastOutputAt?: string;
   idle: IdleFold;
 }
@@ -102,7 +107,29 @@ function noticeUpdate(fold: SessionFold, update: Data, at: string): void {
   }
   const { modeId, options } = settingsIn(update);
   if (modeId !== undefined) fold.modeId = modeId;
-  if (options) fold.options = options;
+  if (options) {
+    fold.options = options;
+    fold.configOptions = update["configOptions"];
+  }
+  const { sessionUpdate, title } = update;
+  if (sessionUpdate === "session_info_update" && typeof title === "string") fold.title = title;
+}
+
+function noticeOffers(fold: SessionFold, { modes, configOptions }: Data): void {
+  if (isData(modes)) fold.modes = modes;
+  if (Array.isArray(configOptions)) fold.configOptions = configOptions;
+}
+
+const TITLE_LETTERS = 80;
+
+/** How a conversation began, until its agent says what it is about. */
+export const titleOf = (prompt: string): string =>
+  prompt.trim().split("\n", 1)[0]?.slice(0, TITLE_LETTERS).trim() ?? "";
+
+/** Modes and options as they are now. */
+export function offersOf({ modes, modeId, configOptions }: Readonly<SessionFold>): Data {
+  const now = isData(modes) ? { modes: modeId === undefined ? modes : { ...modes, currentModeId: modeId } } : {};
+  return { ...now, ...(configOptions === undefined ? {} : { configOptions }) };
 }
 
 function lostAgent(fold: SessionFold): void {
@@ -115,6 +142,7 @@ function noticePrompt(fold: SessionFold, { seq, at, type, data }: SessionRecord)
   const promptId = String(data["promptId"]);
   if (type === "prompt") {
     const { policy, clientId } = data;
+    fold.title ??= titleOf(String(data["text"] ?? ""));
     fold.open.push({ promptId, seq, at, policy: String(policy), clientId: String(clientId) });
     fold.prompts.push([promptId, seq - 1]);
     if (fold.prompts.length > KNOWN_PROMPTS) fold.prompts.shift();
@@ -157,6 +185,7 @@ export function noticeRecord(fold: SessionFold, record: SessionRecord): void {
       fold.acpSessionId = String(data["acpSessionId"]);
       fold.openSeq = seq;
       fold.openedAt = at;
+      noticeOffers(fold, data);
       if (source) fold.run = source.run;
       return;
     case "restoring":
@@ -164,6 +193,7 @@ export function noticeRecord(fold: SessionFold, record: SessionRecord): void {
       return;
     case "restored":
       fold.openedAt = at;
+      noticeOffers(fold, data);
       if (source) fold.run = source.run;
       return;
     case "context-lost":

@@ -1,7 +1,18 @@
 // Does a host answer about agents as it should? The schemas of `agents.ts` and `acp.ts` by hand, as in `host-frames.ts`.
 import type { PermissionOption } from "./acp.ts";
-import type { AgentInfo, AgentSessionInfo, LoginAnswer, ShelvedSession } from "./agents.ts";
-import { isFlag, isNumber, isOneOf, isText, isTextRecord, listOf, nullable, optional, shape } from "./guards.ts";
+import type { AgentInfo, AgentSessionInfo, LoginAnswer, OpenedSession, ShelvedSession } from "./agents.ts";
+import {
+  isAnything,
+  isFlag,
+  isNumber,
+  isOneOf,
+  isText,
+  isTextRecord,
+  listOf,
+  nullable,
+  optional,
+  shape,
+} from "./guards.ts";
 
 export const isAgentSessionInfo = shape<AgentSessionInfo>({
   kind: isOneOf("agent"),
@@ -13,6 +24,8 @@ export const isAgentSessionInfo = shape<AgentSessionInfo>({
   clients: isNumber,
   lastSeq: isNumber,
   idle: shape<AgentSessionInfo["idle"]>({ verdict: isText, reason: isText, dueInMs: nullable(isNumber) }),
+  title: optional(isText),
+  updatedAt: optional(isText),
 });
 
 export const isShelvedSession = shape<ShelvedSession>({
@@ -21,6 +34,22 @@ export const isShelvedSession = shape<ShelvedSession>({
   agent: isText,
   cwd: isText,
   closed: isOneOf(true),
+  title: optional(isText),
+  updatedAt: optional(isText),
+});
+
+const isOpenPermission = shape<OpenedSession["permissions"][number]>({
+  permissionId: isText,
+  toolCall: isAnything,
+  options: isAnything,
+});
+
+export const isOpenedSession = shape<OpenedSession>({
+  session: isText,
+  lastSeq: isNumber,
+  modes: isAnything,
+  configOptions: isAnything,
+  permissions: listOf(isOpenPermission),
 });
 
 export const isAgentInfo = shape<AgentInfo>({

@@ -26,12 +26,33 @@ export const AgentRequest = z.discriminatedUnion("verb", [
     /** What the agent's definition lists, from whoever causes its start. */
     env: z.record(z.string(), z.string()),
   }),
+  /** Makes a session ready without a prompt, for editors. Under the same name one session, however often it is asked. */
+  z.object({
+    verb: z.literal("open"),
+    agent: name,
+    session,
+    cwd: z.string().startsWith("/"),
+    /** Else it must be there. */
+    create: z.boolean(),
+    /** What it gets besides the agent's own, from now on; absent: as it was. */
+    mcpServers: z.array(z.record(z.string(), z.unknown())).optional(),
+    env: z.record(z.string(), z.string()),
+  }),
+  /** The session's mode, or one of its options. */
+  z.object({ verb: z.literal("set"), session, modeId: z.string() }),
+  z.object({
+    verb: z.literal("set-option"),
+    session,
+    configId: z.string(),
+    value: z.union([z.string(), z.boolean()]),
+  }),
   z.object({ verb: z.literal("attach"), session, after: z.number().int().nonnegative() }),
   z.object({ verb: z.literal("detach"), session }),
   /** With an id only this prompt, whether it runs or still waits; never the turn of somebody else. */
   z.object({ verb: z.literal("cancel"), session, promptId: z.string().optional() }),
   z.object({ verb: z.literal("withdraw"), session, promptId: z.string() }),
-  z.object({ verb: z.literal("answer"), session, permissionId: z.string(), optionId: z.string() }),
+  /** Null: whoever was asked takes the question back. */
+  z.object({ verb: z.literal("answer"), session, permissionId: z.string(), optionId: z.string().nullable() }),
   z.object({ verb: z.literal("keep"), session, forMs: z.number().nonnegative().nullable() }),
   z.object({ verb: z.literal("close"), session }),
   z.object({ verb: z.literal("reconnect"), agent: name, env: z.record(z.string(), z.string()) }),
@@ -72,6 +93,9 @@ export const AgentSessionInfo = z.looseObject({
   clients: z.number(),
   lastSeq: z.number(),
   idle: z.looseObject({ verdict: z.string(), reason: z.string(), dueInMs: z.number().nullable() }),
+  /** What it is about: the agent's own title, else how it began. */
+  title: z.string().optional(),
+  updatedAt: z.string().optional(),
 });
 export type AgentSessionInfo = z.infer<typeof AgentSessionInfo>;
 
@@ -82,8 +106,24 @@ export const ShelvedSession = z.looseObject({
   agent: z.string(),
   cwd: z.string(),
   closed: z.literal(true),
+  title: z.string().optional(),
+  updatedAt: z.string().optional(),
 });
 export type ShelvedSession = z.infer<typeof ShelvedSession>;
+
+export const OpenPermission = z.looseObject({ permissionId: z.string(), toolCall: z.unknown(), options: z.unknown() });
+
+/** A session as an editor needs it. */
+export const OpenedSession = z.looseObject({
+  session,
+  lastSeq: z.number(),
+  /** As the agent offers them; absent when it offers none. */
+  modes: z.unknown().optional(),
+  configOptions: z.unknown().optional(),
+  /** Asked and not answered yet. */
+  permissions: z.array(OpenPermission),
+});
+export type OpenedSession = z.infer<typeof OpenedSession>;
 
 export const AgentInfo = z.looseObject({
   name: z.string(),

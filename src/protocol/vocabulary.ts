@@ -11,3 +11,6 @@ export const SESSION_NAME = {
 
 /** What a plugin says of itself is told to every client: huge names would drown them all. */
 export const MOST_NAME_LETTERS = 4_096;
+
+/** Those a host knows by itself; config may add to them without saying what to run. */
+export const BUILT_IN_AGENTS = ["claude-code", "codex", "gemini", "opencode", "demo"] as const;

@@ -1,6 +1,6 @@
 // Which agents are there, and what do they get? The table of built-ins, those of the config, and nothing of the host's own.
 import { describe, expect, test } from "bun:test";
-import { allDefinitions, BUILT_IN, configured, environmentFor } from "../../src/agents/definitions.ts";
+import { type AgentDefinition, allDefinitions, BUILT_IN, environmentFor } from "../../src/agents/definitions.ts";
 import { AgentConfig } from "../../src/protocol/config.ts";
 
 const definitionOf = (name: string) => {
@@ -88,7 +88,7 @@ describe("the environment", () => {
 
   test("[AM10] what the config sets is set, whatever anybody's environment says", () => {
     const config = AgentConfig.parse({ command: "x", env: { LANG: "C", OWN: "1" }, environment: ["AWS*"] });
-    const env = environmentFor(configured("mine", config), HOST);
+    const env = environmentFor(allDefinitions({ mine: config }, []).at(-1) as AgentDefinition, HOST);
     expect([env["LANG"], env["OWN"], env["AWSX"], env["OPENAI_API_KEY"]]).toEqual(["C", "1", "no", undefined]);
   });
 });
