@@ -91,6 +91,11 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: "Follow an agent session, from any event on",
     load: async () => (await import("./attach.ts")).attach,
   },
+  acp: {
+    group: AGENTS,
+    summary: "Be an ACP agent on stdio, for editors",
+    load: async () => (await import("./acp.ts")).acp,
+  },
   cancel: {
     group: AGENTS,
     summary: "End the turn that runs in a session",

@@ -62,6 +62,8 @@ export interface RequestOptions {
   key?: string;
   /** Never sent a second time under this key, not even after it failed. */
   once?: boolean;
+  /** Aborted, the other side is told that nobody waits for its answer any more. */
+  signal?: AbortSignal;
 }
 
 export interface RpcPeer {
@@ -184,18 +186,20 @@ export function createRpcPeer(
         entry.reject(reason);
       }
     },
-    request(method, params, { timeoutMs, key, once = false } = {}) {
+    request(method, params, { timeoutMs, key, once = false, signal } = {}) {
       if (ended) return Promise.reject(ended);
       const asked = key === undefined ? undefined : take(key);
       const id = asked?.id ?? nextId++;
-      const late = () => {
+      const takeBack = (code: number, message: string): void => {
         const entry = waiting.get(String(id));
+        if (!entry) return;
         waiting.delete(String(id));
+        entry.cancel();
         write({ method: "$/cancel_request", params: { requestId: id } });
-        entry?.reject(
-          new RpcFailure({ code: RPC.internal, message: `No answer to "${method}" within ${timeoutMs} ms` }),
-        );
+        entry.reject(new RpcFailure({ code, message }));
       };
+      const late = () => takeBack(RPC.internal, `No answer to "${method}" within ${timeoutMs} ms`);
+      signal?.addEventListener("abort", () => takeBack(RPC.cancelled, `"${method}" was taken back`), { once: true });
       const cancel = timeoutMs === undefined ? () => {} : clock.after(timeoutMs, late);
       if (asked) {
         // Nobody waits for ever because another host asked.
