@@ -111,11 +111,15 @@ export const ShelvedSession = z.looseObject({
 });
 export type ShelvedSession = z.infer<typeof ShelvedSession>;
 
-export const OpenPermission = z.looseObject({ permissionId: z.string(), toolCall: z.unknown(), options: z.unknown() });
+export const OpenPermission = z.looseObject({
+  permissionId: z.string(),
+  toolCall: z.unknown().optional(),
+  options: z.unknown().optional(),
+});
 
 /** A session as an editor needs it. */
 export const OpenedSession = z.looseObject({
-  session,
+  session: z.string(),
   lastSeq: z.number(),
   /** As the agent offers them; absent when it offers none. */
   modes: z.unknown().optional(),

@@ -123,7 +123,15 @@ describe("the shelf", () => {
     world.machine.files.replace("/state/sessions/broken.ndjson", "no journal\n");
     world.machine.files.replace("/state/sessions/empty.ndjson", "");
     expect(world.viewer.done<object[]>({ verb: "shelf" })).toEqual([
-      { kind: "agent", name: "closed", agent: "claude-code", cwd: "/work", closed: true },
+      {
+        kind: "agent",
+        name: "closed",
+        agent: "claude-code",
+        cwd: "/work",
+        closed: true,
+        title: "x",
+        updatedAt: expect.any(String),
+      },
     ]);
   });
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { z } from "zod";
 import { PermissionOption } from "../../src/protocol/acp.ts";
 import * as answers from "../../src/protocol/agent-answers.ts";
-import { AgentInfo, AgentSessionInfo, LoginAnswer, ShelvedSession } from "../../src/protocol/agents.ts";
+import { AgentInfo, AgentSessionInfo, LoginAnswer, OpenedSession, ShelvedSession } from "../../src/protocol/agents.ts";
 import { HostHello, HostMessage } from "../../src/protocol/client.ts";
 import { Health } from "../../src/protocol/health.ts";
 import { isHealth, isHostHello, isHostMessage } from "../../src/protocol/host-frames.ts";
@@ -60,6 +60,8 @@ const agentSession = {
   clients: 1,
   lastSeq: 5,
   idle: { verdict: "kept", reason: "attached", dueInMs: 5 },
+  title: "hi",
+  updatedAt: "then",
 };
 
 const PAIRS: [string, (value: unknown) => boolean, z.ZodType, Sample[]][] = [
@@ -111,7 +113,21 @@ const PAIRS: [string, (value: unknown) => boolean, z.ZodType, Sample[]][] = [
     "isShelvedSession",
     answers.isShelvedSession,
     ShelvedSession,
-    [{ kind: "agent", name: "work", agent: "demo", cwd: "/", closed: true }],
+    [{ kind: "agent", name: "work", agent: "demo", cwd: "/", closed: true, title: "hi", updatedAt: "then" }],
+  ],
+  [
+    "isOpenedSession",
+    answers.isOpenedSession,
+    OpenedSession,
+    [
+      {
+        session: "work",
+        lastSeq: 3,
+        modes: { currentModeId: "code" },
+        configOptions: [],
+        permissions: [{ permissionId: "p", toolCall: {}, options: [] }],
+      },
+    ],
   ],
   [
     "isAgentInfo",
