@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { openBridge } from "./bridge/bridge.ts";
 import type { BridgeConnection } from "./bridge/connection.ts";
 import { createState } from "./bridge/state.ts";
-import type { Context, HoldfastCommand } from "./commands/context.ts";
+import type { Called, CallOptions, Context, HoldfastCommand } from "./commands/context.ts";
 import { ownSettings } from "./commands/own-settings.ts";
 import { COMMANDS } from "./commands/table.ts";
 import { readLine } from "./platform/ask.ts";
@@ -19,9 +19,10 @@ import { createTerminal, readStdin } from "./platform/terminal.ts";
 import { makeTemporaryDirectory, readUserFile, removeDirectory, writeUserFile } from "./platform/user-files.ts";
 import type { Config } from "./protocol/config.ts";
 import { Fault, messageOf } from "./protocol/fault.ts";
+import { createCaptured } from "./surface/captured.ts";
 import type { Format } from "./surface/command.ts";
 import { exitCodeOf } from "./surface/exit-codes.ts";
-import { parseArgs, wantsHelp } from "./surface/flags.ts";
+import { argsFrom, parseArgs, wantsHelp } from "./surface/flags.ts";
 import { helpFor } from "./surface/help.ts";
 import { createPrinter, type Printer } from "./surface/print.ts";
 import { nearest } from "./surface/suggest.ts";
@@ -79,6 +80,32 @@ function failed(thrown: unknown, printer: Printer, signal: AbortSignal): number 
   return exitCodeOf(thrown);
 }
 
+const refuseStdin = () => Promise.reject(new Fault("USAGE", "There is no stdin to read here; give the text itself"));
+
+/** Inside another command: with a printer of its own, and whatever it opens is closed again. */
+async function callCommand(
+  env: Env,
+  name: string,
+  values: Readonly<Record<string, unknown>>,
+  how: CallOptions,
+): Promise<Called> {
+  const { port, format, signal, showPicture } = how;
+  const captured = createCaptured();
+  const printer = createPrinter({ terminal: captured, format, clock: systemClock });
+  const world = createSystemWorld(createNoteLog((text) => printer.note(`warning: ${text}`)));
+  const done = (code: number): Called => ({ code, text: captured.text(), notes: captured.notes() });
+  try {
+    const command = await find(name);
+    const args = argsFrom(command, { ...values, format, port }, env);
+    const basics = { world, env, printer, room: () => Promise.resolve(), signal };
+    return done(await runWith(command, args, basics, { isInteractive: false, readStdin: refuseStdin, showPicture }));
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const { code, data } = thrown instanceof Fault ? thrown : { code: "INTERNAL", data: {} };
+    return { ...done(exitCodeOf(thrown)), fault: { code, message: messageOf(thrown), data } };
+  }
+}
+
 type Basics = Pick<Context, "world" | "env" | "printer" | "room" | "signal">;
 type Arguments = Parameters<HoldfastCommand["run"]>[0];
 
@@ -91,7 +118,12 @@ async function hostParts(world: Context["world"], { state, config }: Context) {
   return { hosting: createHosting, service: agentService(world, state, await config()) };
 }
 
-async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics): Promise<number> {
+async function runWith(
+  command: HoldfastCommand,
+  args: Arguments,
+  basics: Basics,
+  instead: Partial<Context> = {},
+): Promise<number> {
   const { world, env, printer, signal } = basics;
   const state = createState(world, stateDirectory(env));
   const opened: BridgeConnection[] = [];
@@ -148,6 +180,8 @@ async function runWith(command: HoldfastCommand, args: Arguments, basics: Basics
     plainEnv: Object.fromEntries(Object.entries(env).filter((each): each is [string, string] => each[1] !== undefined)),
     readFile: readUserFile,
     writeFile: writeUserFile,
+    call: (name, values, how) => callCommand(env, name, values, how),
+    ...instead,
     async open({ log = world.log, ...options }) {
       const stopAsked = () =>
         interrupted.reject(new Fault("REFUSED", "This was the host, and a client asked it to stop"));

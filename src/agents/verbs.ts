@@ -41,6 +41,9 @@ function mustFit({ displayName, maxPromptCharacters = Number.POSITIVE_INFINITY }
   throw new Fault("INVALID_PAYLOAD", message);
 }
 
+/** About so much in one answer. */
+const READ_BYTES = 200_000;
+
 function mustHaveRoom(bytes: number): void {
   if (bytes >= DISK_FLOOR_BYTES) return;
   const left = (bytes / 1024 / 1024).toFixed(1);
@@ -115,6 +118,11 @@ export function createVerbs({ launcher, manager, registry, watch, ready, linger,
         );
         watch.attached(session);
         return infoOf(session);
+      }
+      case "read": {
+        const session = registry.named(request.session);
+        const events = session.viewers.read(request.after, request.count, READ_BYTES);
+        return { ...infoOf(session), events };
       }
       case "detach":
         return { detached: detach(registry.named(request.session), clientId) };

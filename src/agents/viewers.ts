@@ -11,6 +11,8 @@ export interface Viewers {
   /** What this client has got: more may be sent. */
   acknowledged(clientId: string, seq: number): void;
   detach(clientId: string): boolean;
+  /** For somebody who does not stay. */
+  read(after: number, most: number, maxBytes: number): SessionRecord[];
   /** Something new stands in the journal. */
   wake(): void;
 }
@@ -67,6 +69,22 @@ export function createViewers(journal: Journal): Viewers {
     },
     notice(text) {
       for (const viewer of viewers.values()) viewer.send([], text);
+    },
+    read(after, most, maxBytes) {
+      const found: SessionRecord[] = [];
+      let bytes = 0;
+      const isFull = (): boolean => found.length >= most || bytes >= maxBytes;
+      for (let cursor = after; cursor < journal.lastSeq && !isFull(); ) {
+        const records = journal.read(cursor, maxBytes);
+        if (records.length === 0) break;
+        for (const record of records) {
+          if (isFull()) break;
+          found.push(record);
+          cursor = record.seq;
+          bytes += JSON.stringify(record).length;
+        }
+      }
+      return mergeTexts(found);
     },
     detach: (clientId) => viewers.delete(clientId),
     wake() {

@@ -4,11 +4,26 @@ import type { BridgeConnection } from "../bridge/connection.ts";
 import type { State } from "../bridge/state.ts";
 import type { Child, ChildOptions, Log, StartedProcess, World } from "../platform/world.ts";
 import type { Config } from "../protocol/config.ts";
-import { type AnyCommand, command } from "../surface/command.ts";
+import { type AnyCommand, command, type Format } from "../surface/command.ts";
 import type { Env } from "../surface/flags.ts";
 import type { Printer } from "../surface/print.ts";
 
 export type OpenOptions = Pick<BridgeOptions, "port" | "mode"> & Partial<BridgeOptions> & { log?: Log };
+
+export interface CallOptions {
+  port: number;
+  format: Format;
+  signal: AbortSignal;
+  showPicture(bytes: Uint8Array, mimeType: string): void;
+}
+
+export interface Called {
+  /** Its exit code. */
+  code: number;
+  text: string;
+  notes: string[];
+  fault?: { code: string; message: string; data: Record<string, unknown> };
+}
 
 export interface Context {
   world: World;
@@ -43,6 +58,10 @@ export interface Context {
   killProcess(pid: number): void;
   /** With the person's terminal; its exit code. */
   runInTerminal(command: readonly string[], env: Readonly<Record<string, string>>): Promise<number>;
+  /** Where a picture can be shown; else it is written to a file. */
+  showPicture?(bytes: Uint8Array, mimeType: string): void;
+  /** Runs another command inside this one; what it prints is kept. Faults are part of the answer. */
+  call(name: string, values: Readonly<Record<string, unknown>>, how: CallOptions): Promise<Called>;
   /** Removed when the command ends. */
   temporaryDirectory(): string;
 }

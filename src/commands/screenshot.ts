@@ -40,6 +40,11 @@ export const screenshot = holdfastCommand({
     const { data, format, width, height } = found;
     const raw = Buffer.from(data, "base64");
     const bytes = format === "rgba" ? pngOfRgba(raw, width, height) : raw;
+    if (context.showPicture) {
+      context.showPicture(bytes, format === "jpeg" || format === "jpg" ? "image/jpeg" : "image/png");
+      printer.json({ width, height, bytes: bytes.length });
+      return 0;
+    }
     await context.writeFile(args.out, bytes);
     printer.json({ file: args.out, width, height, bytes: bytes.length });
     printer.line(`Wrote ${args.out} (${width} × ${height}, ${bytes.length} bytes)`);

@@ -35,36 +35,43 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     group: PLUGINS,
     summary: "List the connected sessions",
     load: async () => (await import("./sessions.ts")).sessions,
+    tool: { readOnly: true, without: ["watch"] },
   },
   exec: {
     group: PLUGINS,
     summary: "Execute code in a plugin session",
     load: async () => (await import("./exec.ts")).exec,
+    tool: {},
   },
   run: {
     group: PLUGINS,
     summary: "Execute a file in a plugin session",
     load: async () => (await import("./run.ts")).run,
+    tool: {},
   },
   state: {
     group: PLUGINS,
     summary: "What a plugin is doing",
     load: async () => (await import("./state.ts")).state,
+    tool: { readOnly: true },
   },
   screenshot: {
     group: PLUGINS,
     summary: "Save a picture of what a plugin shows",
     load: async () => (await import("./screenshot.ts")).screenshot,
+    tool: { readOnly: true, without: ["out"] },
   },
   query: {
     group: PLUGINS,
     summary: "Read a plugin's objects",
     load: async () => (await import("./query.ts")).query,
+    tool: { readOnly: true },
   },
   logs: {
     group: PLUGINS,
     summary: "A plugin's log, with --follow as it grows",
     load: async () => (await import("./logs.ts")).logs,
+    tool: { readOnly: true, without: ["follow"] },
   },
   plugin: {
     group: PLUGINS,
@@ -75,6 +82,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     group: AGENTS,
     summary: "Known agents: installed or not, running or not",
     load: async () => (await import("./agents.ts")).agents,
+    tool: { readOnly: true },
   },
   login: {
     group: AGENTS,
@@ -85,11 +93,18 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     group: AGENTS,
     summary: "Send a prompt to an agent and stream its answer",
     load: async () => (await import("./prompt.ts")).prompt,
+    tool: { needs: ["text"], asText: true },
   },
   attach: {
     group: AGENTS,
     summary: "Follow an agent session, from any event on",
     load: async () => (await import("./attach.ts")).attach,
+  },
+  read: {
+    group: AGENTS,
+    summary: "Read some events of an agent session, and leave",
+    load: async () => (await import("./read.ts")).read,
+    tool: { readOnly: true },
   },
   acp: {
     group: AGENTS,
@@ -100,6 +115,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     group: AGENTS,
     summary: "End the turn that runs in a session",
     load: async () => (await import("./cancel.ts")).cancel,
+    tool: {},
   },
   keep: {
     group: AGENTS,
@@ -125,6 +141,12 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     group: WEB,
     summary: "Run a web task that survives the death of its browser",
     load: async () => (await import("./browse.ts")).browse,
+    tool: { without: ["schema", "check"] },
+  },
+  mcp: {
+    group: AGENTS,
+    summary: "Be an MCP server on stdio, with these commands as tools",
+    load: async () => (await import("./mcp.ts")).mcp,
   },
   doctor: {
     group: ABOUT,

@@ -47,6 +47,13 @@ export const AgentRequest = z.discriminatedUnion("verb", [
     value: z.union([z.string(), z.boolean()]),
   }),
   z.object({ verb: z.literal("attach"), session, after: z.number().int().nonnegative() }),
+  /** Some events, without coming and going as a client. */
+  z.object({
+    verb: z.literal("read"),
+    session,
+    after: z.number().int().nonnegative(),
+    count: z.number().int().positive(),
+  }),
   z.object({ verb: z.literal("detach"), session }),
   /** With an id only this prompt, whether it runs or still waits; never the turn of somebody else. */
   z.object({ verb: z.literal("cancel"), session, promptId: z.string().optional() }),

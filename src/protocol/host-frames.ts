@@ -75,7 +75,7 @@ const isHostStatus = shape<HostStatus>({
 
 const isResult = shape<Result>({ type: isText, payload: isRecord });
 
-const isSessionRecord = shape<SessionRecord>({
+export const isSessionRecord = shape<SessionRecord>({
   seq: wholeFrom(1),
   from: optional(wholeFrom(1)),
   at: isText,

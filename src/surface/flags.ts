@@ -35,7 +35,28 @@ export function parseArgs<Of extends Shape>(
   env: Env = {},
 ): Args<Of> {
   const all = argumentsOf(spec);
-  const given = readWords(spec, all, words);
+  return checkedArgs(spec, all, readWords(spec, all, words), env);
+}
+
+/** The same for what a program gives, by key. */
+export function argsFrom(spec: AnyCommand, values: Readonly<Record<string, unknown>>, env: Env = {}): Args<Shape> {
+  const all = argumentsOf(spec);
+  const keys = all.filter(({ shared }) => !shared).map(({ key }) => key);
+  const unknown = Object.keys(values).find((key) => !all.some((argument) => argument.key === key));
+  if (unknown !== undefined)
+    refuse(spec, `Unknown argument "${unknown}" for "${spec.name}"; it takes: ${keys.join(", ")}`, {
+      argument: unknown,
+    });
+  const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== null);
+  return checkedArgs(spec, all, new Map(given), env);
+}
+
+function checkedArgs<Of extends Shape>(
+  spec: Omit<AnyCommand, "args"> & { args: Of },
+  all: readonly Argument[],
+  given: Given,
+  env: Env,
+): Args<Of> {
   const usesSharedPort = (spec.args["port"] ?? sharedArgs.port) === sharedArgs.port;
   if (usesSharedPort && !given.has("port")) given.set("port", portFrom(env));
   refuseMissing(spec, all, given);

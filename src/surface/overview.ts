@@ -7,6 +7,20 @@ export interface TableEntry<Load = unknown> {
   load: Load;
   hidden?: boolean;
   group?: string;
+  /** Absent: no program is offered it as a tool. */
+  tool?: ToolEntry;
+}
+
+/** How a command looks as a tool of `holdfast mcp`. */
+export interface ToolEntry {
+  /** It changes nothing. */
+  readOnly?: true;
+  /** Arguments that only people have a use for. */
+  without?: readonly string[];
+  /** Must be given here, though a person may leave it out. */
+  needs?: readonly string[];
+  /** Its answer as text; else as JSON. */
+  asText?: true;
 }
 
 export type CommandTable<Load = unknown> = Readonly<Record<string, TableEntry<Load>>>;
