@@ -74,3 +74,22 @@ test("[AM2] an agent of the config has its command, arguments, environment and n
   const env = environmentFor(mine, { MINE_KEY: "k", MINE_MODE: "0", PATH: "/bin", OTHER_SECRET: "s" });
   expect(env).toEqual({ MINE_KEY: "k", MINE_MODE: "1", PATH: "/bin" });
 });
+
+test("[AM2] a built-in agent may be given more without saying what to run; anybody else needs a command", () => {
+  const config = readConfig(
+    "/c.json",
+    '{ "agents": { "codex": { "mcpServers": ["holdfast", { "name": "x", "command": "/x" }], "env": { "A": "1" } } } }',
+  );
+  const codex = allDefinitions(config.agents, []).find(({ name }) => name === "codex");
+  expect(codex).toMatchObject({
+    displayName: "Codex",
+    commands: [{ command: "codex-acp", args: [] }],
+    env: { A: "1" },
+    maxPromptCharacters: 1_048_576,
+    mcpServers: [{ name: "holdfast" }, { name: "x", command: "/x" }],
+  });
+  const fault = caught(() => readConfig("/c.json", '{\n  "agents": {\n    "mine": {} }\n}'));
+  expect(fault.message).toBe(
+    '"/c.json" line 3: "agents.mine.command" is wrong: it is missing, and no built-in agent has this name',
+  );
+});

@@ -1,7 +1,12 @@
 // Does an editor find its conversation whoever dies? A client made with the ACP SDK drives `holdfast acp demo`.
 import { expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { ListSessionsRequest, NewSessionRequest } from "@agentclientprotocol/sdk";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import * as schema from "../../node_modules/@agentclientprotocol/sdk/dist/v1/schema/zod.gen.js";
+import { fixture } from "../agents/real-agent.ts";
 import { withAgents } from "./agent-stage.ts";
 import { type Line, numbers, openEditor } from "./editor.ts";
 import { until } from "./until.ts";
@@ -373,6 +378,56 @@ test(
       data: { code: "AGENT_LOST" },
     });
     expect(await editor.prompt(sessionId, "still there")).toEqual({ stopReason: "end_turn" });
+  }),
+  60_000,
+);
+
+test(
+  "[PX1] modes and options are the agent's own and can be set; MCP servers of the config and of the editor reach the agent, and holdfast's work",
+  withAgents(async (stage) => {
+    const home = join(stage.env["HOME"] ?? "", ".config", "holdfast");
+    mkdirSync(home, { recursive: true });
+    const mine = { command: process.execPath, args: [fixture("sdk-agent.ts")], mcpServers: ["holdfast"] };
+    writeFileSync(join(home, "config.json"), JSON.stringify({ agents: { mine } }));
+    const editor = openEditor(stage, ["acp", "mine"]);
+    await editor.initialize();
+    const own: NewSessionRequest["mcpServers"][number] = { name: "own", command: "/bin/true", args: [], env: [] };
+    const made = await editor.agent.request("session/new", { cwd: "/tmp", mcpServers: [own] });
+    expect(made).toMatchObject({
+      modes: { currentModeId: "code" },
+      configOptions: [{ id: "effort", currentValue: "low" }],
+    });
+    const { sessionId } = made;
+    await editor.agent.request("session/set_mode", { sessionId, modeId: "plan" });
+    const set = await editor.agent.request("session/set_config_option", {
+      sessionId,
+      configId: "effort",
+      value: "high",
+    });
+    expect(set).toMatchObject({ configOptions: [{ id: "effort", currentValue: "high" }] });
+    await editor.prompt(sessionId, "settings");
+    expect(editor.said()).toBe("plan high");
+    const next = openEditor(stage, ["acp", "mine"]);
+    await next.initialize();
+    expect(await next.agent.request("session/resume", { sessionId, cwd: "/tmp", mcpServers: [] })).toMatchObject({
+      modes: { currentModeId: "plan" },
+      configOptions: [{ currentValue: "high" }],
+    });
+    await next.prompt(sessionId, "servers");
+    const [server, second] = JSON.parse(next.said()) as {
+      command: string;
+      args: string[];
+      env: { name: string; value: string }[];
+    }[];
+    expect(second).toEqual(own);
+    expect(server).toMatchObject({ name: "holdfast", args: ["mcp"] });
+    // With nothing but what it was given it finds this host.
+    const env = Object.fromEntries((server?.env ?? []).map(({ name, value }) => [name, value]));
+    const mcp = new Client({ name: "agent", version: "1" });
+    await mcp.connect(new StdioClientTransport({ command: server?.command ?? "", args: server?.args ?? [], env }));
+    const { content } = (await mcp.callTool({ name: "sessions", arguments: {} })) as { content: { text: string }[] };
+    expect(JSON.parse(content[0]?.text ?? "")).toMatchObject([{ name: sessionId }]);
+    await mcp.close();
   }),
   60_000,
 );
