@@ -22,6 +22,7 @@ export interface WebAgentOptions {
   carry: boolean;
   tell: Tell;
   out: OutFolder | undefined;
+  picture(iteration: number, name: string, png: Uint8Array): void;
   /** The end of the task from outside. */
   signal: AbortSignal;
 }
@@ -182,7 +183,7 @@ export class WebAgent {
   }
 
   async #perform({ action, warn, tally }: Extract<WebTask, { state: "performing" }>): Promise<TaskOutcome> {
-    const { browser, brain, tell, out, carry } = this.#options;
+    const { browser, brain, tell, carry } = this.#options;
     const { iteration } = tally;
     const since = this.#options.clock.elapsed();
     const tookMs = () => Math.round(this.#options.clock.elapsed() - since);
@@ -193,7 +194,7 @@ export class WebAgent {
     try {
       const { says, data, picture, unmet, notes } = await browser.performAction(action);
       if (data) this.#memory.kept(data.name, data.value);
-      if (picture) out?.keep(iteration, `${picture.name ?? "picture"}.png`, picture.png);
+      if (picture) this.#options.picture(iteration, `${picture.name ?? "picture"}.png`, picture.png);
       const url = browser.getUrl();
       completed(unmet === undefined, {
         url,

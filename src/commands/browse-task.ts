@@ -117,6 +117,7 @@ async function runTask(given: BrowseArgs, context: Context): Promise<void> {
         // A page must not be able to talk a brain into giving away what it likes.
         uploadable: (path) => (steps ? context.absolute(path) : fileBelow(context.absolute("."), path)),
         tell: lines.tell,
+        showPicture: (png) => context.showPicture?.(png, "image/png"),
         signal,
       },
     );
