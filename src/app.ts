@@ -180,7 +180,7 @@ async function runWith(
     plainEnv: Object.fromEntries(Object.entries(env).filter((each): each is [string, string] => each[1] !== undefined)),
     readFile: readUserFile,
     writeFile: writeUserFile,
-    call: (name, values, how) => callCommand(env, name, values, how),
+    call: (name, values, how) => callCommand(env, name, { ...values, config: args.config }, how),
     ...instead,
     async open({ log = world.log, ...options }) {
       const stopAsked = () =>

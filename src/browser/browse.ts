@@ -39,6 +39,8 @@ export interface BrowseDeps {
   writeBytes(path: string, bytes: Uint8Array): void;
   uploadable(path: string): string | undefined;
   tell: Tell;
+  /** What the task took a picture of, where somebody can see it at once. */
+  showPicture?(png: Uint8Array): void;
   /** The caller's own end: Ctrl-C. */
   signal: AbortSignal;
 }
@@ -121,7 +123,12 @@ export async function browse(options: BrowseOptions, deps: BrowseDeps): Promise<
     limits: { ...limits },
   });
   const briefing = { task: options.task, startUrl: options.startUrl, secrets: [...secrets.keys()] };
-  const agent = new WebAgent({ clock, browser, brain, briefing, limits, carry: options.carry, tell, out, signal });
+  const { carry } = options;
+  const picture = (iteration: number, name: string, png: Uint8Array): void => {
+    out?.keep(iteration, name, png);
+    deps.showPicture?.(png);
+  };
+  const agent = new WebAgent({ clock, browser, brain, briefing, limits, carry, tell, out, picture, signal });
   const completed = (data: Record<string, unknown>): void =>
     tell("task:completed", { ...data, stats: { ...agent.stats, durationMs: durationMs() } });
   try {

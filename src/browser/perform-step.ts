@@ -3,7 +3,6 @@ import type { TaskOutcome, WebTask } from "../core/web-task.ts";
 import type { Clock } from "../platform/world.ts";
 import { BrowserDisconnectedError, RecoverableError } from "../protocol/browser-fault.ts";
 import type { Brain } from "./brain.ts";
-import type { OutFolder } from "./out-folder.ts";
 import type { PlaywrightBrowser } from "./playwright-browser.ts";
 import type { Tell } from "./report.ts";
 import type { TaskMemory } from "./task-memory.ts";
@@ -13,12 +12,13 @@ export interface StepTools {
   browser: PlaywrightBrowser;
   brain: Brain;
   tell: Tell;
-  out: OutFolder | undefined;
+  /** Kept, and shown where somebody can see it. */
+  picture(iteration: number, name: string, png: Uint8Array): void;
   memory: TaskMemory;
 }
 
 export async function performStep(
-  { clock, browser, brain, tell, out, memory }: StepTools,
+  { clock, browser, brain, tell, picture: show, memory }: StepTools,
   { action, warn, tally: { iteration } }: Extract<WebTask, { state: "performing" }>,
 ): Promise<TaskOutcome> {
   const { action: name } = action;
@@ -32,7 +32,7 @@ export async function performStep(
   try {
     const { says, data, picture, unmet, notes } = await browser.performAction(action);
     if (data) memory.kept(data.name, data.value);
-    if (picture) out?.keep(iteration, `${picture.name ?? "picture"}.png`, picture.png);
+    if (picture) show(iteration, `${picture.name ?? "picture"}.png`, picture.png);
     const url = browser.getUrl();
     const noted = notes.length > 0 ? { notes } : {};
     completed(unmet === undefined, { url, ...noted, ...(data ? { data } : {}), ...(unmet ? { error: unmet } : {}) });

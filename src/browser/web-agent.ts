@@ -23,6 +23,7 @@ export interface WebAgentOptions {
   carry: boolean;
   tell: Tell;
   out: OutFolder | undefined;
+  picture(iteration: number, name: string, png: Uint8Array): void;
   /** The end of the task from outside. */
   signal: AbortSignal;
 }

@@ -62,6 +62,7 @@ async function runTask(context: Context, options: BrowseOptions): Promise<void> 
       // A page must not be able to talk a brain into giving away what it likes.
       uploadable: (path) => (isFile ? context.absolute(path) : fileBelow(context.absolute("."), path)),
       tell: lines.tell,
+      showPicture: (png) => context.showPicture?.(png, "image/png"),
       signal,
     });
     lines.end();

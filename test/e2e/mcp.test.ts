@@ -1,14 +1,23 @@
 // Can an agent drive plugins and agents? The official MCP client from npm calls each tool of `holdfast mcp`.
-import { expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { COMMANDS } from "../../src/commands/table.ts";
+import { chromiumStable } from "../browser/support/chromium.ts";
+import { startSite } from "../browser/support/site.ts";
 import { answerTo, openPlugin } from "../fixtures/people.ts";
 import { type AgentStage, withAgents } from "./agent-stage.ts";
 import { BINARY, type Stage } from "./support.ts";
 import { until } from "./until.ts";
+
+const stable = chromiumStable();
+const site = startSite();
+afterAll(async () => {
+  site.end();
+  await stable.end();
+});
 
 interface Content {
   type: string;
@@ -173,6 +182,24 @@ test(
     });
   }),
   60_000,
+);
+
+test(
+  "browse runs a web task, and what it took a picture of is an image",
+  withAgents(async (stage) => {
+    const [browser] = await stable.take(1);
+    const { call } = await openMcp(stage);
+    const file = join(stage.directory, "steps.json");
+    writeFileSync(file, JSON.stringify({ steps: [{ action: "goto", url: `${site.url}/` }, { action: "screenshot" }] }));
+    const { content, isError } = await call("browse", { steps: file, cdp: [browser?.url ?? ""] });
+    expect(isError).toBeUndefined();
+    expect(content[0]).toMatchObject({ type: "image", mimeType: "image/png", data: expect.stringMatching(/^iVBOR/) });
+    expect(JSON.parse(content[1]?.text?.split("\n").at(-1) ?? "")).toMatchObject({
+      type: "task:completed",
+      data: { success: true },
+    });
+  }),
+  120_000,
 );
 
 test(
