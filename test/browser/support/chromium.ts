@@ -63,6 +63,8 @@ export async function startChromium(): Promise<Chromium> {
     stdout: "ignore",
     stderr: "pipe",
     detached: true,
+    // Its lock's socket goes with its profile.
+    env: { ...process.env, TMPDIR: profile, XDG_CONFIG_HOME: profile },
   });
   const signal = (name: NodeJS.Signals, pid = child.pid): void => {
     try {

@@ -84,6 +84,7 @@ export function startSite(): Site {
   const visits: string[] = [];
   const strayed: string[] = [];
   const cookies: (string | null)[] = [];
+  const gates = new Set<string>();
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -91,6 +92,12 @@ export function startSite(): Site {
     fetch(request, self): Response | Promise<Response> | undefined {
       const url = new URL(request.url);
       visits.push(url.pathname === "/log" ? url.search : url.pathname);
+      // Closed for the first visit with a key, open from then on: a task waits there until its browser is killed.
+      if (url.pathname === "/gate") {
+        const isOpen = gates.has(url.search);
+        gates.add(url.search);
+        return page(isOpen ? "<p>Open</p>" : "<p>Closed</p>");
+      }
       if (url.pathname === "/") cookies.push(request.headers.get("cookie"));
       if (url.hostname === "localhost") strayed.push(url.pathname);
       if (url.pathname === "/socket" && self.upgrade(request)) return undefined;
