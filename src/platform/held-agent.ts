@@ -9,7 +9,8 @@ import type { Clock } from "./world.ts";
 
 export const hasFifos = process.platform !== "win32";
 
-const FOR_EVER_SECONDS = "2147483647";
+/** As long as the agent is there and no longer, whoever else dies. What it waits with must not hold the FIFO too. */
+const HOLD = 'while kill -0 "$0" 2>/dev/null; do env -i PATH="$PATH" sleep 5 </dev/null; done';
 const ERR_BYTES = 1024 * 1024;
 const ERR_KEPT_BYTES = 64 * 1024;
 const FULL_MS = 1;
@@ -90,29 +91,22 @@ export function startHeld(clock: Clock, directory: string, { command, args, env,
   const err = openSync(errOf(directory), "a", 0o600);
   try {
     const tagged = { ...env, [AGENT_TAG]: tag };
-    const holder = Bun.spawn(["sleep", FOR_EVER_SECONDS], {
+    const started = Bun.spawn([command, ...args], {
+      cwd,
       env: tagged,
+      detached: true,
+      stdin: input,
+      stdout: out,
+      stderr: err,
+    });
+    const holder = Bun.spawn(["/bin/sh", "-c", HOLD, String(started.pid)], {
+      env: { PATH: "/usr/bin:/bin", ...tagged },
       cwd: "/",
       detached: true,
       stdin: both,
       stdout: "ignore",
       stderr: "ignore",
     });
-    const started = (() => {
-      try {
-        return Bun.spawn([command, ...args], {
-          cwd,
-          env: tagged,
-          detached: true,
-          stdin: input,
-          stdout: out,
-          stderr: err,
-        });
-      } catch (thrown) {
-        holder.kill("SIGKILL");
-        throw thrown;
-      }
-    })();
     const marks = { agent: markOf(started.pid), holder: markOf(holder.pid) };
     const exited = started.exited.then(() => ({ code: started.exitCode, signal: started.signalCode as string | null }));
     return held(clock, directory, tag, marks, exited);

@@ -46,7 +46,7 @@ export interface AgentStage extends Stage {
   installOddAgent(): void;
 }
 
-const HOLDER = "sleep 2147483647";
+const HOLDER = "while kill -0";
 const ODD_AGENT = join(import.meta.dir, "agent-odd.ts");
 
 /** An agent gets the state directory that is ours alone, and hands it on to whatever it starts. */
@@ -82,9 +82,9 @@ function addAgents(stage: Stage): AgentStage {
     ...stage,
     agentProcesses() {
       const ours = new Set(stage.processes().map(({ pid }) => pid));
-      return processesOf(stage.env).filter(({ pid, command }) => !ours.has(pid) && command !== HOLDER);
+      return processesOf(stage.env).filter(({ pid, command }) => !ours.has(pid) && !command.includes(HOLDER));
     },
-    holders: () => processesOf(stage.env).filter(({ command }) => command === HOLDER),
+    holders: () => processesOf(stage.env).filter(({ command }) => command.includes(HOLDER)),
     keeperPids: () =>
       stage
         .processes()
