@@ -58,7 +58,7 @@ export class AgentManager {
   bury(name: string, dead: Started): void {
     const slot = this.#slot(name);
     void dead.process.exited.then((exit) => this.#exited(name, slot, dead, exit));
-    slot.ending = Promise.all([slot.ending, this.#finish(dead)]).then(() => undefined);
+    slot.ending = Promise.all([slot.ending, this.#finish(name, dead)]).then(() => undefined);
   }
 
   processOf(name: string): AgentProcess | undefined {
@@ -70,7 +70,7 @@ export class AgentManager {
     const slot = this.#slot(name);
     const { current, starting } = slot;
     slot.current = undefined;
-    if (current) void this.#end(slot, current, new Error("Reconnecting"));
+    if (current) void this.#end(name, slot, current, new Error("Reconnecting"));
     // The start that is under way is a fresh one already: a second would be a second process.
     if (starting) this.#move(name, slot, { kind: "reconnect" });
     await (starting ?? this.#start(name, slot, { kind: "reconnect" }));
@@ -85,7 +85,7 @@ export class AgentManager {
     const { current } = slot;
     slot.current = undefined;
     this.#move(name, slot, { kind: "stopped" });
-    if (current) await this.#end(slot, current, new Error("The agent was stopped"));
+    if (current) await this.#end(name, slot, current, new Error("The agent was stopped"));
     await slot.ending;
   }
 
@@ -160,7 +160,7 @@ export class AgentManager {
     try {
       await Promise.race([client.initialize(), died(process), ...(givenUp ? [givenUp] : [])]);
     } catch (thrown) {
-      void this.#end(slot, started, new Error("The handshake failed"));
+      void this.#end(name, slot, started, new Error("The handshake failed"));
       if (thrown instanceof Fault && thrown.code === "REFUSED") throw thrown;
       const detail = [messageOf(thrown), lastLines(process)].filter(Boolean).join("\n");
       throw this.#failed(name, slot, `Could not connect to ${display}`, detail);
@@ -197,7 +197,7 @@ export class AgentManager {
     if (unasked) {
       slot.current = undefined;
       // What it left behind would hold the pipes, or the sessions.
-      slot.ending = this.#finish(dead);
+      slot.ending = this.#finish(name, dead);
       this.#tell(name, "disconnected");
     }
     const detail = lastLines(dead.process);
@@ -205,14 +205,16 @@ export class AgentManager {
     if (unasked) this.#move(name, slot, { kind: "exited", now: this.#deps.clock.elapsed() }, "disconnected");
   }
 
-  #end(slot: Slot, { process, client }: Started, reason: Error): Promise<void> {
-    slot.ending = this.#finish({ process, client }).then(() => client.end(reason));
+  #end(name: string, slot: Slot, { process, client }: Started, reason: Error): Promise<void> {
+    slot.ending = this.#finish(name, { process, client }).then(() => client.end(reason));
     return slot.ending;
   }
 
-  async #finish({ process }: Started): Promise<void> {
+  async #finish(name: string, { process }: Started): Promise<void> {
     await endProcess(this.#deps.clock, process);
-    process.kept?.forget();
+    // While the disk is full its last words are nowhere else: the next host reads them again.
+    if (this.#deps.isWritten?.(name) === false) process.kept?.release();
+    else process.kept?.forget();
   }
 }
 

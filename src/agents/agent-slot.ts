@@ -20,6 +20,8 @@ export interface Started {
 export interface AgentManagerDeps {
   clock: Clock;
   displayName(name: string): string;
+  /** Whether all that this agent said stands in the journals. */
+  isWritten?(name: string): boolean;
   /** Starts the process and puts a client on its pipes; missing when its command is not installed. */
   start(name: string): ({ kind: "started" } & Started) | { kind: "missing"; install: string };
 }

@@ -52,6 +52,9 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
   const byAcpId = (agent: string, sessionId: string): AgentSession | undefined =>
     registry.of(agent).find(({ acpSessionId }) => acpSessionId === sessionId);
 
+  const isWritten = (agent: string): boolean =>
+    registry.held().every(({ options, isBehind }) => options.agent !== agent || !isBehind);
+
   const launcher = createLauncher({
     ...deps,
     update(agent, client, sessionId, update, source) {
@@ -71,10 +74,10 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
       log.warn(`The output of ${displayName(agent)} ends in the middle of a line; it is started again`);
       manager.reconnect(agent).catch((thrown) => log.warn(messageOf(thrown)));
     },
-    isWritten: (agent) => registry.held().every(({ options, isBehind }) => options.agent !== agent || !isBehind),
+    isWritten,
   });
   const { displayName } = launcher;
-  const manager = new AgentManager(emitter, { clock: deps.clock, displayName, start: launcher.start });
+  const manager = new AgentManager(emitter, { clock: deps.clock, displayName, isWritten, start: launcher.start });
   const opener = createOpener({
     clock: deps.clock,
     mcpServers: ({ options: { agent, name } }) => [

@@ -127,7 +127,7 @@ export function createKeepers(deps: KeepersDeps): KeptAgents {
       deps.startKeeper(place.directory);
       const process = processAt(place, spec);
       process.listen(0, events);
-      void process.take();
+      process.take().catch((thrown) => log.warn(`No keeper for ${agent}: ${messageOf(thrown)}`));
       return { kind: "started", process };
     },
   };
