@@ -124,8 +124,11 @@ export function createVerbs({ launcher, manager, registry, watch, ready, linger,
         const events = session.viewers.read(request.after, request.count, READ_BYTES);
         return { ...infoOf(session), events };
       }
-      case "detach":
-        return { detached: detach(registry.named(request.session), clientId) };
+      case "detach": {
+        // Not by its name, which would bring back one that is closed.
+        const session = registry.live(request.session);
+        return { detached: session !== undefined && detach(session, clientId) };
+      }
       case "cancel":
         return { cancelled: registry.named(request.session).cancel(request.promptId) };
       case "withdraw":

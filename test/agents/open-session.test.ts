@@ -160,3 +160,11 @@ test("[SE3] read gives some events from any number on, and leaves no trace", () 
   expect(read(before, 10)).toMatchObject({ events: [], lastSeq: before });
   expect(world.journal("work")).toHaveLength(before);
 });
+
+test("[SE1] who leaves a session that was closed meanwhile does not bring it back", () => {
+  const world = midTurn();
+  world.client("other").done({ verb: "close", session: "work" });
+  expect(world.viewer.done({ verb: "detach", session: "work" })).toEqual({ detached: true });
+  expect(world.viewer.done<object[]>({ verb: "sessions" })).toEqual([]);
+  expect(world.viewer.done({ verb: "detach", session: "nobody" })).toEqual({ detached: false });
+});
