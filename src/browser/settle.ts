@@ -7,7 +7,7 @@ import { race } from "./race.ts";
 const MOST_MS = 1_000;
 const LOOK_MS = 15;
 
-/** Runs in the page: false as soon as something changes, true when nothing did for two frames. */
+/** Runs in the page: false as soon as something changes, true when nothing did for a frame. */
 const isStill = (): Promise<boolean> =>
   new Promise((resolve) => {
     const { document, MutationObserver, requestAnimationFrame, setTimeout } = globalThis as unknown as PageGlobals;
@@ -19,7 +19,7 @@ const isStill = (): Promise<boolean> =>
     observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
     // A tab in the background draws no frames.
     setTimeout(() => end(document.readyState !== "loading"), 40);
-    requestAnimationFrame(() => requestAnimationFrame(() => end(document.readyState !== "loading")));
+    requestAnimationFrame(() => setTimeout(() => end(document.readyState !== "loading"), 0));
   });
 
 interface PageGlobals {
