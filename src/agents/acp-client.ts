@@ -3,12 +3,12 @@ import type { Clock } from "../platform/world.ts";
 import {
   ACP_VERSION,
   InitializeResult,
+  isUpdateParams,
   NewSessionResult,
   type PermissionOutcome,
   PermissionParams,
   PromptResult,
   RPC,
-  UpdateParams,
 } from "../protocol/acp.ts";
 import { VERSION } from "../protocol/version.ts";
 import { createRpcPeer, type OpenQuestion, type PeerStart, RpcFailure, type RpcPeer } from "../rpc/json-rpc.ts";
@@ -184,8 +184,7 @@ export class AcpClient {
 
   #told(method: string, params: unknown): void {
     if (method === "session/update") {
-      const told = UpdateParams.safeParse(params);
-      if (told.success) this.#events.update(told.data.sessionId, told.data.update);
+      if (isUpdateParams(params)) this.#events.update(params.sessionId, params.update);
       else this.#skipped++;
     }
     if (method === "$/cancel_request" && typeof params === "object" && params !== null && "requestId" in params) {

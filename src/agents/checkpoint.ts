@@ -1,7 +1,7 @@
 // From where does the next host go on with an agent? What is pending in both directions, and how far was read.
 import type { KeptAgent } from "../platform/agent-world.ts";
 import type { Clock } from "../platform/world.ts";
-import { InitializeResult } from "../protocol/acp.ts";
+import type { InitializeResult } from "../protocol/acp.ts";
 import { answerKey, type OpenQuestion, type OpenRequest, type RpcMessage } from "../rpc/json-rpc.ts";
 import type { AcpClient, AcpStart } from "./acp-client.ts";
 
@@ -18,14 +18,16 @@ export interface AgentCheckpoint {
 const NOTHING: AgentCheckpoint = { out: 0, in: 0, initialized: undefined, requests: [], questions: [] };
 
 /** So much output is quickly read again. */
-const SHORT_BYTES = 256 * 1024;
-const LONG_BYTES = 1024 * 1024;
+const SHORT_BYTES = 32 * 1024;
+const LONG_BYTES = 64 * 1024;
+/** Not oftener, however much is said. */
+const SPACING_MS = 100;
 
+/** Written by hosts and private: its parts are as they were when a host had checked them. */
 export function readCheckpoint(text: string | undefined): AgentCheckpoint {
   try {
-    const read = text === undefined ? {} : JSON.parse(text);
-    const initialized = InitializeResult.safeParse(read.initialized);
-    return { ...NOTHING, ...read, initialized: initialized.success ? initialized.data : undefined };
+    const read: Partial<AgentCheckpoint> = text === undefined ? {} : JSON.parse(text);
+    return { ...NOTHING, ...read };
   } catch {
     return NOTHING;
   }
@@ -58,10 +60,13 @@ export interface Checkpoints {
   grew(): void;
   /** A turn has ended. */
   settled(): void;
+  /** It has said who it is: the next host need not ask. */
+  connected(): void;
 }
 
 export function createCheckpoints({ clock, client, from, out, kept, isWritten }: CheckpointsDeps): Checkpoints {
   let last = from;
+  let lastAt = Number.NEGATIVE_INFINITY;
   let planned = false;
 
   const take = (): void => {
@@ -73,6 +78,7 @@ export function createCheckpoints({ clock, client, from, out, kept, isWritten }:
     const isQuiet = initialized && requests.every(({ method }) => method === "session/prompt");
     if (!agent || agent.inputEnd === undefined || !isQuiet || !isWritten()) return;
     last = out();
+    lastAt = clock.elapsed();
     const checkpoint: AgentCheckpoint = { out: last, in: agent.inputEnd, initialized, requests, questions };
     try {
       agent.checkpoint(JSON.stringify(checkpoint));
@@ -89,8 +95,9 @@ export function createCheckpoints({ clock, client, from, out, kept, isWritten }:
   };
   return {
     grew() {
-      if (out() - last > LONG_BYTES) plan();
+      if (out() - last > LONG_BYTES && clock.elapsed() - lastAt > SPACING_MS) plan();
     },
+    connected: plan,
     settled() {
       if (out() - last > SHORT_BYTES) plan();
     },

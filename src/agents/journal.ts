@@ -39,8 +39,8 @@ interface Mark {
 }
 
 /** A long history is folded again after so many bytes, a short one is quickly read. */
-const FOLD_BYTES = 1024 * 1024;
-const SHORT_BYTES = 256 * 1024;
+const FOLD_BYTES = 64 * 1024;
+const SHORT_BYTES = 32 * 1024;
 const SEQ = /^\{"seq":(\d+)/;
 
 const isRecord = (value: unknown): value is SessionRecord => {

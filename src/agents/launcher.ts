@@ -35,6 +35,8 @@ export interface LauncherDeps extends LauncherWorld {
   withdrawn(permissionId: string): void;
   /** It fell silent in the middle of a line, and somebody waits for it. */
   torn(agent: string, client: AcpClient): void;
+  /** Up to where what this life of the agent said stands in the session's journal. */
+  onRecord(agent: string, sessionId: string, run: string): number;
   /** Whether all that this agent said stands in the journals. */
   isWritten(agent: string): boolean;
 }
@@ -45,6 +47,7 @@ export interface Launcher {
   adopt(left: LeftAgent): Started;
   /** A turn has ended: a good moment to spare the next host some reading. */
   settled(client: AcpClient): void;
+  connected(client: AcpClient): void;
   definition(name: string): AgentDefinition;
   displayName(name: string): string;
   /** Kept for restarts, until the next start that somebody causes. */
@@ -55,6 +58,8 @@ export interface Launcher {
 }
 
 const IDS_PER_HOST = 1_000_000;
+/** As most agents write it; written otherwise it is read, and passed over then. */
+const UPDATE_OF = /^\{"jsonrpc":"2\.0","method":"session\/update","params":\{"sessionId":"([^"\\]+)"/;
 
 export function createLauncher(deps: LauncherDeps): Launcher {
   const { clock, log, newId, definitions } = deps;
@@ -88,6 +93,13 @@ export function createLauncher(deps: LauncherDeps): Launcher {
     client.giveUp(keys, new Fault("AGENT_LOST", `Whether ${displayName} got this is not known`));
 
   const connect = (name: string, run: string, from: Pick<AgentCheckpoint, "out">, start: AcpStart) => {
+    let isReplay = start.requests !== undefined;
+    const known = new Map<string, number>();
+    const onRecord = (sessionId: string): number => {
+      const upTo = known.get(sessionId) ?? deps.onRecord(name, sessionId, run);
+      known.set(sessionId, upTo);
+      return upTo;
+    };
     let process: AgentProcess | undefined;
     // All in front of where it begins was heard.
     let source: Source = { run, offset: from.out - 1 };
@@ -95,7 +107,10 @@ export function createLauncher(deps: LauncherDeps): Launcher {
       {
         line(text, offset) {
           source = { run, offset };
-          client.receive(text);
+          // What an earlier host heard and wrote down is passed over unread.
+          const sessionId = isReplay ? UPDATE_OF.exec(text)?.[1] : undefined;
+          if (sessionId !== undefined) isReplay = offset <= onRecord(sessionId);
+          if (sessionId === undefined || !isReplay) client.receive(text);
         },
         tooLong: (bytes) => log.warn(`A line of ${bytes} bytes from ${displayNameOf(name)} was dropped`),
       },
@@ -171,6 +186,7 @@ export function createLauncher(deps: LauncherDeps): Launcher {
       return { process, client };
     },
     settled: (client) => checkpoints.get(client)?.settled(),
+    connected: (client) => checkpoints.get(client)?.connected(),
     command(name, args) {
       const found = commandOf(definition(name), environments.get(name) ?? kept(name));
       return { command: found?.command ?? "", args: [...args] };

@@ -12,7 +12,13 @@ export const LOST = {
 export const PARKED_MS = 10 * 60_000;
 
 export const leftPrompts = (journal: Journal): (Prompt & { at: string })[] =>
-  journal.fold.open.map(({ promptId, seq, at, clientId, policy }) => {
-    const [asked] = journal.read(seq - 1, 1);
-    return { promptId, at, clientId, policy: policy as Policy, text: String(asked?.data["text"] ?? "") };
-  });
+  journal.fold.open.map(({ promptId, seq, at, clientId, policy }) => ({
+    promptId,
+    at,
+    clientId,
+    policy: policy as Policy,
+    // Read when it is sent: a turn that only goes on needs no text.
+    get text() {
+      return String(journal.read(seq - 1, 1)[0]?.data["text"] ?? "");
+    },
+  }));

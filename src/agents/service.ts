@@ -75,6 +75,10 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
       manager.reconnect(agent).catch((thrown) => log.warn(messageOf(thrown)));
     },
     isWritten,
+    onRecord(agent, sessionId, run) {
+      const last = byAcpId(agent, sessionId)?.fold.source;
+      return last?.run === run ? last.offset : -1;
+    },
   });
   const { displayName } = launcher;
   const manager = new AgentManager(emitter, { clock: deps.clock, displayName, isWritten, start: launcher.start });
@@ -143,6 +147,7 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
   });
   emitter.on("agent:connected", ({ cliType, client }) => {
     watch.agentStarted(cliType);
+    launcher.connected(client);
     lingers.delete(cliType);
     linger(cliType);
     for (const session of registry.of(cliType)) {

@@ -1,5 +1,5 @@
 // What is a conversation with an agent? Prompts one after the other, a journal of all that was said, any number of viewers.
-import type { SessionFold } from "../core/session-fold.ts";
+import { isOnRecord, type SessionFold } from "../core/session-fold.ts";
 import type { PermissionOutcome, PermissionParams } from "../protocol/acp.ts";
 import type { Policy } from "../protocol/agents.ts";
 import type { AcpClient } from "./acp-client.ts";
@@ -158,9 +158,7 @@ export class AgentSession {
   }
 
   updated(update: Record<string, unknown>, source?: Source): void {
-    const last = this.#deps.journal.fold.source;
-    // Heard by an earlier host, and on record.
-    if (source && source.run === last?.run && source.offset <= last.offset) return;
+    if (source && isOnRecord(this.fold, source)) return;
     this.#activity.heard();
     if (this.suppressed) return;
     this.settings.notice(update);
@@ -240,9 +238,10 @@ export class AgentSession {
     this.#client = client;
     this.#written.add(prompt);
     this.#deps.changed(this);
-    const { promptId, text } = prompt;
     try {
-      return await (asked ?? client.prompt(this.acpSessionId ?? "", [{ type: "text", text }], promptId));
+      if (asked) return await asked;
+      const { promptId, text } = prompt;
+      return await client.prompt(this.acpSessionId ?? "", [{ type: "text", text }], promptId);
     } catch (thrown) {
       return turnFailure(thrown, this.options, client);
     }

@@ -1,6 +1,12 @@
 // What becomes of one client, from its first frame to its last? The same for a socket and for the host's own process.
 import type { Cancel, SocketEvents, World } from "../platform/world.ts";
-import { ClientChallenge, ClientHello, ClientMessage, type HostMessage, isHostEnvelope } from "../protocol/client.ts";
+import {
+  ClientMessage,
+  type HostMessage,
+  isClientChallenge,
+  isClientHello,
+  isUsualMessage,
+} from "../protocol/client.ts";
 import { OLDEST_PROTOCOL_VERSION, PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";
 import { type Frame, parseFrame } from "../rpc/frame.ts";
 import { createHostProver } from "../rpc/prover.ts";
@@ -63,22 +69,20 @@ export function createClientLink(wire: Wire, deps: ClientLinkDeps): SocketEvents
   };
 
   const challenged = (frame: Frame): void => {
-    const challenge = ClientChallenge.safeParse(frame);
-    if (!challenge.success) return deps.malformed();
-    const proof = prover.answer(challenge.data.nonce);
+    if (!isClientChallenge(frame)) return deps.malformed();
+    const proof = prover.answer(frame.nonce);
     const versions = { version: VERSION, protocolVersion: PROTOCOL_VERSION };
     wire.send(JSON.stringify({ type: "host-hello", ...proof, ...versions, pid }));
   };
 
   const greeted = (frame: Frame): void => {
-    const hello = ClientHello.safeParse(frame);
-    if (!hello.success) return deps.malformed();
+    if (!isClientHello(frame)) return deps.malformed();
     if (client) return;
-    if (!prover.accepts(hello.data.proof)) return wire.close(1008, "The proof of the token is wrong");
-    if (hello.data.protocolVersion < OLDEST_PROTOCOL_VERSION) {
-      return wire.close(1008, `Protocol ${hello.data.protocolVersion} is too old for this host`);
+    if (!prover.accepts(frame.proof)) return wire.close(1008, "The proof of the token is wrong");
+    if (frame.protocolVersion < OLDEST_PROTOCOL_VERSION) {
+      return wire.close(1008, `Protocol ${frame.protocolVersion} is too old for this host`);
     }
-    enter(hello.data.standing, true, hello.data.pid ?? null);
+    enter(frame.standing, true, frame.pid ?? null);
   };
 
   return {
@@ -88,7 +92,7 @@ export function createClientLink(wire: Wire, deps: ClientLinkDeps): SocketEvents
       if (!frame) return deps.malformed();
       if (frame.type === "client-challenge") return challenged(frame);
       if (frame.type === "client-hello") return greeted(frame);
-      const message = isHostEnvelope(frame)
+      const message = isUsualMessage(frame)
         ? ({ success: true, data: frame } as const)
         : ClientMessage.safeParse(frame);
       if (!client && !deps.open) return message.success ? wire.close(1008, NEEDS_TOKEN) : deps.malformed();

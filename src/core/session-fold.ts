@@ -220,3 +220,7 @@ export function noticeRecord(fold: SessionFold, record: SessionRecord): void {
       if (type === "idle-stopped") lostAgent(fold);
   }
 }
+
+/** Heard by an earlier host, and written down. */
+export const isOnRecord = ({ source: last }: Readonly<SessionFold>, { run, offset }: Source): boolean =>
+  run === last?.run && offset <= last.offset;

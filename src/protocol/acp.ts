@@ -1,5 +1,6 @@
 // What does an ACP agent say, as far as we must understand it? Everything else is kept and passed on as it came.
 import { z } from "zod";
+import { isAnything, isText, nullable, optional, shape } from "./guards.ts";
 
 export { ACP_VERSION, RPC } from "./json-rpc.ts";
 
@@ -47,6 +48,19 @@ export const SessionUpdate = z.looseObject({
 export type SessionUpdate = z.infer<typeof SessionUpdate>;
 
 export const UpdateParams = z.looseObject({ sessionId: z.string(), update: SessionUpdate });
+export type UpdateParams = z.infer<typeof UpdateParams>;
+/** The same by hand, for what comes by the hundred thousand. */
+const isMaybeText = optional(nullable(isText));
+const isSessionUpdate = shape<SessionUpdate>({
+  sessionUpdate: isText,
+  content: isAnything,
+  messageId: isMaybeText,
+  toolCallId: optional(isText),
+  title: isMaybeText,
+  status: isMaybeText,
+  kind: isMaybeText,
+});
+export const isUpdateParams = shape<UpdateParams>({ sessionId: isText, update: isSessionUpdate });
 
 export const PermissionOption = z.looseObject({ optionId: z.string(), name: z.string(), kind: z.string() });
 export type PermissionOption = z.infer<typeof PermissionOption>;

@@ -1,8 +1,9 @@
 // What do clients and the host say to each other on `/client`? Unknown types are ignored by both sides.
 import { z } from "zod";
 import { AgentRequest, SessionRecord } from "./agents.ts";
-import { isRecord, isSomeText, isText } from "./guards.ts";
+import { isFlag, isNumber, isOneOf, isRecord, isSomeText, isText, optional, shape, wholeFrom } from "./guards.ts";
 import { Context } from "./plugin.ts";
+import { SESSION_NAME } from "./vocabulary.ts";
 
 export const SessionInfo = z.looseObject({
   sessionId: z.string(),
@@ -98,6 +99,42 @@ export function isHostEnvelope(frame: Record<string, unknown>): frame is HostEnv
   if ((sessionId !== undefined && !isText(sessionId)) || (own !== undefined && !isText(own))) return false;
   return timeoutMs === undefined || (Number.isFinite(timeoutMs) && Number(timeoutMs) > 0);
 }
+
+/** Likewise what whoever comes back after a takeover says first: a schema's first use takes longer than all of it. */
+export const isClientChallenge = shape<z.infer<typeof ClientChallenge>>({
+  type: isOneOf("client-challenge"),
+  nonce: (value): value is string => isText(value) && value.length >= 16 && value.length <= 256,
+});
+export const isClientHello = shape<ClientHello>({
+  type: isOneOf("client-hello"),
+  proof: isText,
+  version: isText,
+  protocolVersion: isNumber,
+  standing: isFlag,
+  pid: optional(isNumber),
+});
+const isAttach = shape<Extract<AgentRequest, { verb: "attach" }>>({
+  verb: isOneOf("attach"),
+  session: (value): value is string => isText(value) && SESSION_NAME.pattern.test(value),
+  after: wholeFrom(0),
+});
+const isListSessions = shape<Extract<ClientMessage, { type: "list-sessions" }>>({
+  type: isOneOf("list-sessions"),
+  requestId: isSomeText,
+});
+const isAgentAck = shape<Extract<ClientMessage, { type: "agent-ack" }>>({
+  type: isOneOf("agent-ack"),
+  requestId: isSomeText,
+  session: isText,
+  seq: isNumber,
+});
+const isAttachRequest = shape<{ type: "agent-request"; requestId: string; request: AgentRequest }>({
+  type: isOneOf("agent-request"),
+  requestId: isSomeText,
+  request: isAttach,
+});
+export const isUsualMessage = (frame: Record<string, unknown>): frame is ClientMessage =>
+  isHostEnvelope(frame) || isAgentAck(frame) || isListSessions(frame) || isAttachRequest(frame);
 
 export const ClientMessage = z.discriminatedUnion("type", [
   HostEnvelope,

@@ -1,10 +1,19 @@
 // Do the checks by hand say what the schemas say? Every sample, and each of its parts spoilt in every way.
 import { describe, expect, test } from "bun:test";
 import type { z } from "zod";
-import { PermissionOption } from "../../src/protocol/acp.ts";
+import { isUpdateParams, PermissionOption, UpdateParams } from "../../src/protocol/acp.ts";
 import * as answers from "../../src/protocol/agent-answers.ts";
 import { AgentInfo, AgentSessionInfo, LoginAnswer, OpenedSession, ShelvedSession } from "../../src/protocol/agents.ts";
-import { HostHello, HostMessage } from "../../src/protocol/client.ts";
+import {
+  ClientChallenge,
+  ClientHello,
+  ClientMessage,
+  HostHello,
+  HostMessage,
+  isClientChallenge,
+  isClientHello,
+  isUsualMessage,
+} from "../../src/protocol/client.ts";
 import { Health } from "../../src/protocol/health.ts";
 import { isHealth, isHostHello, isHostMessage } from "../../src/protocol/host-frames.ts";
 import { LogEntry, PluginFrame } from "../../src/protocol/plugin.ts";
@@ -64,7 +73,25 @@ const agentSession = {
   updatedAt: "then",
 };
 
+const update = {
+  sessionUpdate: "tool_call",
+  content: [],
+  messageId: "m",
+  toolCallId: "t",
+  title: "Write",
+  status: "pending",
+  kind: "edit",
+};
+
 const PAIRS: [string, (value: unknown) => boolean, z.ZodType, Sample[]][] = [
+  ["isClientChallenge", isClientChallenge, ClientChallenge, [{ type: "client-challenge", nonce: "0".repeat(16) }]],
+  [
+    "isClientHello",
+    isClientHello,
+    ClientHello,
+    [{ type: "client-hello", proof: "p", version: "1", protocolVersion: 2, standing: true, pid: 3 }],
+  ],
+  ["isUpdateParams", isUpdateParams, UpdateParams, [{ sessionId: "s", update }]],
   [
     "isHostMessage",
     isHostMessage,
@@ -212,6 +239,19 @@ describe("guards agree with the schemas", () => {
       expect(all.some((value) => !fits(value))).toBe(true);
     });
   }
+
+  test("[CL1] a usual message of a client passes its schema too", () => {
+    const samples: Sample[] = [
+      { type: "list-sessions", requestId: "r" },
+      { type: "agent-ack", requestId: "r", session: "s", seq: 3 },
+      { type: "agent-request", requestId: "r", request: { verb: "attach", session: "work", after: 0 } },
+    ];
+    expect(samples.every((sample) => isUsualMessage(sample as Record<string, unknown>))).toBe(true);
+    const spoilts = samples.flatMap(spoilt).filter((value) => typeof value === "object" && value !== null);
+    const usual = spoilts.filter((value) => isUsualMessage(value as Record<string, unknown>));
+    expect(usual.length).toBeLessThan(spoilts.length);
+    expect(usual.filter((value) => !ClientMessage.safeParse(value).success)).toEqual([]);
+  });
 
   test("[CL1] what a newer host says besides is kept", () => {
     const message: unknown = {
