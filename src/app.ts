@@ -115,7 +115,7 @@ async function hostParts(world: Context["world"], { state, config }: Context) {
     import("./bridge/hosting.ts"),
     import("./agents.ts"),
   ]);
-  return { hosting: createHosting, service: agentService(world, state, await config()) };
+  return { hosting: createHosting, service: agentService(world, state, await config()), rehearses: true };
 }
 
 async function runWith(
@@ -129,8 +129,9 @@ async function runWith(
   const opened: BridgeConnection[] = [];
   const directories: string[] = [];
   const startBackgroundHost = async (port: number) => {
-    // A wrong config or environment is said here, where somebody reads it, and not in a log file.
-    ownSettings({ env, world, config: await context.config() });
+    // A wrong config or environment is said here, where somebody reads it, and not in a log file; but whoever has just
+    // lost a host is in a hurry.
+    if (opened.length === 0) ownSettings({ env, world, config: await context.config() });
     if (state.settings(port)?.auth === "none") {
       printer.note(`Port ${port} goes on with --auth none, as its last host left it; holdfast stop ends that`, "red");
     }
@@ -152,9 +153,11 @@ async function runWith(
     },
     startBackgroundHost,
     async config() {
-      const { readConfig } = await import("./commands/config-file.ts");
+      if (config) return config;
       const { path, text } = context.configText();
-      config ??= readConfig(path, text);
+      // Where there is no file nothing needs checking, and loading what checks takes longer than a short command.
+      if (text === undefined) config = { agents: {} };
+      else config = (await import("./commands/config-file.ts")).readConfig(path, text);
       return config;
     },
     configText() {

@@ -9,7 +9,6 @@ import { createTerminal } from "./platform/terminal.ts";
 import { DEFAULT_PORT } from "./protocol/version.ts";
 
 export type { BridgeSession, ExecResult } from "./bridge/session.ts";
-export type { InstanceInfo, SessionInfo } from "./protocol/client.ts";
 export {
   ActionTimeoutError,
   CapabilityNotSupportedError,
@@ -19,6 +18,7 @@ export {
   SessionDisconnectedError,
   SessionNotFoundError,
 } from "./protocol/fault.ts";
+export type { InstanceInfo, SessionInfo } from "./protocol/host-messages.ts";
 
 export interface ConnectOptions {
   port?: number;

@@ -2,8 +2,9 @@
 import type { OwnSettings } from "../core/reign.ts";
 import { START_ROUNDS, takeoverAtStart } from "../core/takeover.ts";
 import type { World } from "../platform/world.ts";
-import type { ClientMessage, HostMessage, SessionEvent } from "../protocol/client.ts";
+import type { ClientMessage } from "../protocol/client.ts";
 import { Fault, HostUnreachableError, messageOf } from "../protocol/fault.ts";
+import type { HostMessage, SessionEvent } from "../protocol/host-messages.ts";
 import type { HostService, ServiceNeeds } from "./ask-service.ts";
 import type { Client } from "./client-link.ts";
 import { type BridgeConnection, openConnection } from "./connection.ts";
@@ -57,10 +58,14 @@ export interface BridgeOptions {
   /** What else this process offers as host; made when it becomes one. */
   service?: (port: number, needs: ServiceNeeds) => EndingService;
   signal?: AbortSignal;
+  /** Whoever stands in line opens a door of its own once: its first takeover is then not the first time. */
+  rehearses?: boolean;
 }
 
 export const openBridge = (world: World, options: BridgeOptions): Promise<BridgeConnection> =>
   openConnection(world, createReacher(world, options));
+
+const REHEARSE_AFTER_MS = 100;
 
 function createReacher(world: World, options: BridgeOptions): Reacher {
   const { clock, log } = world;
@@ -74,6 +79,7 @@ function createReacher(world: World, options: BridgeOptions): Reacher {
   let noticed = "";
   /** Undefined: nobody has told us. */
   let standing: number | undefined;
+  let rehearsed = false;
 
   const notice = (message: string): void => {
     if (message === noticed) return;
@@ -205,6 +211,11 @@ function createReacher(world: World, options: BridgeOptions): Reacher {
     settled(link) {
       noticed = "";
       if (link.role === "client") handOff.onConnected();
+      // Once, when what led here is done.
+      if (options.rehearses && link.role === "client" && !rehearsed) {
+        rehearsed = true;
+        clock.after(REHEARSE_AFTER_MS, () => void (signal.aborted ? undefined : hosting?.rehearse()));
+      }
     },
     transferNotice: () => handOff.onHostTransferNotice(),
     succession: (rank) => handOff.onSuccession(rank),

@@ -1,12 +1,7 @@
 // What becomes of one client, from its first frame to its last? The same for a socket and for the host's own process.
 import type { Cancel, SocketEvents, World } from "../platform/world.ts";
-import {
-  ClientMessage,
-  type HostMessage,
-  isClientChallenge,
-  isClientHello,
-  isUsualMessage,
-} from "../protocol/client.ts";
+import { ClientMessage, isClientChallenge, isClientHello, isUsualMessage } from "../protocol/client.ts";
+import type { HostMessage } from "../protocol/host-messages.ts";
 import { OLDEST_PROTOCOL_VERSION, PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";
 import { type Frame, parseFrame } from "../rpc/frame.ts";
 import { createHostProver } from "../rpc/prover.ts";

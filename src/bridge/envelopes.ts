@@ -1,6 +1,7 @@
 // What does a host do with a client's action, and with what plugins push? Subscriptions are counted here.
 import type { Subscriptions } from "../core/subscriptions.ts";
-import type { HostEnvelope, Result } from "../protocol/client.ts";
+import type { HostEnvelope } from "../protocol/client.ts";
+import type { Result } from "../protocol/host-messages.ts";
 import type { Frame } from "../rpc/frame.ts";
 import type { Client } from "./client-link.ts";
 import type { PluginSession } from "./plugin-session.ts";

@@ -2,7 +2,8 @@
 import { groupByInstance } from "../core/resolve.ts";
 import { createSubscriptions } from "../core/subscriptions.ts";
 import type { Attach, World } from "../platform/world.ts";
-import type { ClientMessage, HostMessage, SessionEvent } from "../protocol/client.ts";
+import type { ClientMessage } from "../protocol/client.ts";
+import type { HostMessage, SessionEvent } from "../protocol/host-messages.ts";
 import type { Settings } from "../protocol/settings.ts";
 import { askService, type HostService } from "./ask-service.ts";
 import { type Client, createClientLink } from "./client-link.ts";

@@ -2,16 +2,21 @@
 import { chooseSettings } from "../core/reign.ts";
 import type { World } from "../platform/world.ts";
 import { Fault, messageOf } from "../protocol/fault.ts";
-import type { Settings } from "../protocol/settings.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../protocol/settings.ts";
 import type { BridgeOptions, EndingService } from "./bridge.ts";
 import type { BindOutcome } from "./hand-off.ts";
 import { type BridgeHost, startHost } from "./host.ts";
 import { endWhenIdle, type IdleEnd } from "./idle-end.ts";
+import { join } from "./join.ts";
+
+const REHEARSAL_MS = 20;
 
 export interface Hosting {
   readonly host: BridgeHost | undefined;
   /** `successor`: goes on with what the last host of this port left; `failover`: says so in `/health`. */
   attempt(port: number, how: { failover: boolean; successor: boolean }): BindOutcome;
+  /** Opens and closes a door of its own, so that the first takeover is not the first time. */
+  rehearse(): Promise<void>;
   leave(): Promise<void>;
 }
 
@@ -98,6 +103,29 @@ export function createHosting(world: World, options: Options, notice: (message: 
         notice(`The host did not start: ${messageOf(thrown)}`);
         return { kind: "start-failed" };
       }
+    },
+    async rehearse() {
+      if (host) return;
+      const token = state.token();
+      const hostOptions = { port: 0, token, settings: DEFAULT_SETTINGS, background, failover: false, logFile };
+      const nobody = {
+        session() {},
+        clientEntered() {},
+        clientLeft() {},
+        stopAsked() {},
+        endsWhenIdle: () => null,
+        seal() {},
+      };
+      const started = startHost(world, hostOptions, nobody);
+      if (started.kind !== "hosting") return;
+      const { port } = started.host;
+      const joined = await join(world, { port, token, standing: false }, { message() {}, closed() {} });
+      if (joined.kind === "joined") {
+        joined.link.send({ type: "list-sessions", requestId: "rehearsal" });
+        await world.clock.sleep(REHEARSAL_MS);
+        joined.link.end();
+      }
+      started.host.forceClose();
     },
     async leave() {
       idleEnd?.cancel();

@@ -1,8 +1,9 @@
 // Is there a host of ours on this port? Nothing but a nonce is sent until it has proven itself.
 import type { Socket, SocketEvents, World } from "../platform/world.ts";
-import type { ClientHello, ClientMessage, HostMessage } from "../protocol/client.ts";
+import type { ClientHello, ClientMessage } from "../protocol/client.ts";
 import { Fault } from "../protocol/fault.ts";
 import { isHealth, isHostHello, isHostMessage } from "../protocol/host-frames.ts";
+import type { HostMessage } from "../protocol/host-messages.ts";
 import { DEFAULT_SETTINGS } from "../protocol/settings.ts";
 import { OLDEST_PROTOCOL_VERSION, PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";
 import { parseFrame } from "../rpc/frame.ts";

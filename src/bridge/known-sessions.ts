@@ -2,8 +2,8 @@
 import type { Emitter } from "../core/emitter.ts";
 import { type Resolution, resolve, type Wanted } from "../core/resolve.ts";
 import type { Clock } from "../platform/world.ts";
-import type { SessionEvent, SessionInfo } from "../protocol/client.ts";
 import { ContextNotFoundError, Fault, SessionNotFoundError } from "../protocol/fault.ts";
+import type { SessionEvent, SessionInfo } from "../protocol/host-messages.ts";
 import type { ConnectionEvents } from "./connection.ts";
 import { type BridgeSession, createSession, type SessionHandle } from "./session.ts";
 

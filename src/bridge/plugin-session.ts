@@ -1,7 +1,7 @@
 // What does the host know of one connected plugin?
 
 import type { Socket } from "../platform/world.ts";
-import type { SessionInfo } from "../protocol/client.ts";
+import type { SessionInfo } from "../protocol/host-messages.ts";
 import { contextOf, Register } from "../protocol/plugin.ts";
 
 export interface PluginSession {

@@ -1,5 +1,5 @@
 // How does a connection get to a host, whatever kind of client it is?
-import type { HostMessage } from "../protocol/client.ts";
+import type { HostMessage } from "../protocol/host-messages.ts";
 import type { HostLink } from "./join.ts";
 
 /** How a connection gets a link, at first and after each loss. */

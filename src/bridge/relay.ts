@@ -3,8 +3,9 @@
 import type { Cancel, World } from "../platform/world.ts";
 import { payloadSchemaOf } from "../protocol/action-payloads.ts";
 import { actionFor, ONE_WAY } from "../protocol/actions.ts";
-import type { HostEnvelope, Result } from "../protocol/client.ts";
+import type { HostEnvelope } from "../protocol/client.ts";
 import type { FaultCode } from "../protocol/fault.ts";
+import type { Result } from "../protocol/host-messages.ts";
 import type { Frame } from "../rpc/frame.ts";
 import type { PluginSession } from "./plugin-session.ts";
 

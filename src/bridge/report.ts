@@ -1,7 +1,7 @@
 // What does a host say of itself? `/health` to anybody, `status` to those who proved themselves.
 import type { Clock } from "../platform/world.ts";
-import type { HostStatus, SessionInfo } from "../protocol/client.ts";
 import type { Health } from "../protocol/health.ts";
+import type { HostStatus, SessionInfo } from "../protocol/host-messages.ts";
 import { PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";
 import type { Client } from "./client-link.ts";
 import type { Courtesy } from "./courtesy.ts";

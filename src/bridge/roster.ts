@@ -1,6 +1,6 @@
 // Which clients are there, and in which order would they take over?
 import { EMPTY_LINE, enter, type Line, type LineChange, leave } from "../core/succession.ts";
-import type { HostMessage } from "../protocol/client.ts";
+import type { HostMessage } from "../protocol/host-messages.ts";
 import type { Client } from "./client-link.ts";
 
 export interface Roster {

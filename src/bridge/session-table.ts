@@ -1,5 +1,5 @@
 // Which plugin sessions are there now? Starts empty on every host: sessions come only by `register`.
-import type { SessionEvent, SessionInfo } from "../protocol/client.ts";
+import type { SessionEvent, SessionInfo } from "../protocol/host-messages.ts";
 import type { PluginSession } from "./plugin-session.ts";
 
 export interface SessionTable {

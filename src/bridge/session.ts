@@ -1,7 +1,6 @@
 // How does a caller use one plugin? After the loss of host or plugin every method rejects at once.
 import { createEmitter } from "../core/emitter.ts";
 import { ACTIONS, type ActionName } from "../protocol/actions.ts";
-import type { Result, SessionInfo } from "../protocol/client.ts";
 import {
   ActionTimeoutError,
   CapabilityNotSupportedError,
@@ -10,6 +9,7 @@ import {
   SessionDisconnectedError,
 } from "../protocol/fault.ts";
 import { listOf } from "../protocol/guards.ts";
+import type { Result, SessionInfo } from "../protocol/host-messages.ts";
 import type { LogEntry } from "../protocol/plugin.ts";
 import { isLogEntry } from "../protocol/plugin-frames.ts";
 import { createQueue } from "./queue.ts";

@@ -2,7 +2,7 @@
 
 import type { BridgeConnection } from "../bridge/connection.ts";
 import type { AgentSessionInfo, ShelvedSession } from "../protocol/agents.ts";
-import type { SessionInfo } from "../protocol/client.ts";
+import type { SessionInfo } from "../protocol/host-messages.ts";
 import { toggle } from "../surface/argument.ts";
 import { describeTurn, listAgentSessions, listShelf } from "./agent-list.ts";
 import { type Context, holdfastCommand } from "./context.ts";

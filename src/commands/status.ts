@@ -2,8 +2,8 @@
 
 import type { BridgeConnection } from "../bridge/connection.ts";
 import type { AgentInfo, AgentSessionInfo } from "../protocol/agents.ts";
-import type { HostStatus } from "../protocol/client.ts";
 import { SessionDisconnectedError } from "../protocol/fault.ts";
+import type { HostStatus } from "../protocol/host-messages.ts";
 import { toggle } from "../surface/argument.ts";
 import { describeTurn, listAgentSessions, listAgents } from "./agent-list.ts";
 import { type Context, holdfastCommand } from "./context.ts";

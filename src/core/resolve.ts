@@ -1,5 +1,5 @@
 // Which session does the caller mean?
-import type { InstanceInfo, SessionInfo } from "../protocol/client.ts";
+import type { InstanceInfo, SessionInfo } from "../protocol/host-messages.ts";
 import type { Context } from "../protocol/plugin.ts";
 
 export interface Wanted {

@@ -1,6 +1,5 @@
 // Is this what a host says on `/client`? The schemas of `client.ts` by hand, for processes that come and go.
 import type { SessionRecord } from "./agents.ts";
-import type { HostHello, HostMessage, HostStatus, InstanceInfo, Result, SessionInfo } from "./client.ts";
 import {
   type Guard,
   isAnything,
@@ -17,6 +16,7 @@ import {
   wholeFrom,
 } from "./guards.ts";
 import type { Health } from "./health.ts";
+import type { HostHello, HostMessage, HostStatus, InstanceInfo, Result, SessionInfo } from "./host-messages.ts";
 import { CONTEXTS } from "./vocabulary.ts";
 
 const isContext = isOneOf(...CONTEXTS);

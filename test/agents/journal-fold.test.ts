@@ -89,10 +89,12 @@ describe("opening", () => {
     journal.append("turn-ended", { promptId: "p" });
     journal.checkpoint();
     expect(folds.kept).toBe(0);
-    fill(journal, 300);
+    fill(journal, 40);
+    expect(folds.kept).toBe(0);
     journal.append("turn-ended", { promptId: "p" });
     expect(folds.kept).toBe(1);
-    fill(journal, 300);
+    fill(journal, 40);
+    expect(folds.kept).toBe(1);
     journal.checkpoint();
     expect(folds.kept).toBe(2);
     journal.close();

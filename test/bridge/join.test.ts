@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { type HostLink, type JoinOutcome, join } from "../../src/bridge/join.ts";
 import type { Attach } from "../../src/platform/world.ts";
-import type { HostMessage } from "../../src/protocol/client.ts";
+import type { HostMessage } from "../../src/protocol/host-messages.ts";
 import { DEFAULT_SETTINGS } from "../../src/protocol/settings.ts";
 import { PROTOCOL_VERSION } from "../../src/protocol/version.ts";
 import { createHostProver } from "../../src/rpc/prover.ts";

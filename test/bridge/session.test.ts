@@ -2,13 +2,13 @@
 import { describe, expect, test } from "bun:test";
 import { type Ask, createSession } from "../../src/bridge/session.ts";
 import { ACTIONS, type ActionName, actionFor } from "../../src/protocol/actions.ts";
-import type { Result, SessionInfo } from "../../src/protocol/client.ts";
 import {
   ActionTimeoutError,
   CapabilityNotSupportedError,
   Fault,
   SessionDisconnectedError,
 } from "../../src/protocol/fault.ts";
+import type { Result, SessionInfo } from "../../src/protocol/host-messages.ts";
 import type { LogEntry } from "../../src/protocol/plugin.ts";
 import { ALL_CAPABILITIES } from "../support/fake-plugin.ts";
 

@@ -1,7 +1,7 @@
 // Is the session found that the caller means, and nothing guessed where several could be meant?
 import { expect, test } from "bun:test";
 import { groupByInstance, resolve } from "../../src/core/resolve.ts";
-import type { SessionInfo } from "../../src/protocol/client.ts";
+import type { SessionInfo } from "../../src/protocol/host-messages.ts";
 import type { Context } from "../../src/protocol/plugin.ts";
 
 const session = (sessionId: string, instanceId: string, context: Context): SessionInfo => ({

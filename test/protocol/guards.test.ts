@@ -8,14 +8,13 @@ import {
   ClientChallenge,
   ClientHello,
   ClientMessage,
-  HostHello,
-  HostMessage,
   isClientChallenge,
   isClientHello,
   isUsualMessage,
 } from "../../src/protocol/client.ts";
 import { Health } from "../../src/protocol/health.ts";
 import { isHealth, isHostHello, isHostMessage } from "../../src/protocol/host-frames.ts";
+import { HostHello, HostMessage } from "../../src/protocol/host-messages.ts";
 import { LogEntry, PluginFrame } from "../../src/protocol/plugin.ts";
 import { isLogEntry, isPluginFrame } from "../../src/protocol/plugin-frames.ts";
 

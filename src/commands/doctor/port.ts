@@ -1,8 +1,8 @@
 // Who holds the port? Nobody, a host of ours that proves itself, or a stranger.
 import type { Probed } from "../../platform/world.ts";
-import type { HostStatus } from "../../protocol/client.ts";
 import { Fault, type FaultCode } from "../../protocol/fault.ts";
 import { isRecord } from "../../protocol/guards.ts";
+import type { HostStatus } from "../../protocol/host-messages.ts";
 import { VERSION } from "../../protocol/version.ts";
 import type { Context } from "../context.ts";
 import { within } from "../time-limit.ts";

@@ -1,8 +1,8 @@
 // Is whoever holds the port told by name, and a stranger never taken for a host?
 import { expect, test } from "bun:test";
 import { claimedVersion, judgePort } from "../../../src/commands/doctor/port.ts";
-import type { HostStatus } from "../../../src/protocol/client.ts";
 import { Fault, type FaultCode } from "../../../src/protocol/fault.ts";
+import type { HostStatus } from "../../../src/protocol/host-messages.ts";
 import { VERSION } from "../../../src/protocol/version.ts";
 
 const answer = (body: unknown, status = 200) => ({
