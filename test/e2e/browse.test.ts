@@ -32,8 +32,9 @@ const gate = () => [
   { action: "wait", target: { text: "Open" }, ms: 60_000 },
 ];
 
+let files = 0;
 function stepsFile(stage: Stage, steps: readonly unknown[]): string {
-  const path = join(stage.directory, "steps.json");
+  const path = join(stage.directory, `steps-${++files}.json`);
   writeFileSync(path, JSON.stringify({ steps }));
   return path;
 }
