@@ -182,9 +182,13 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     // Whoever asks again after a loss has closed it already.
     if (registry.isShelved(name)) return;
     const session = registry.named(name);
-    await leaveAgent(session);
-    // The end of its turn is recorded first.
-    await deps.clock.sleep(0);
+    const left = leaveAgent(session);
+    if (session.work.turn !== "idle") {
+      await left;
+      // The end of its turn is recorded first.
+      await deps.clock.sleep(0);
+    }
+    // Where nothing runs nobody waits for the agent: it closes its side meanwhile.
     session.record("session-closed", {});
     registry.drop(session);
     watch.closed(session);
