@@ -52,8 +52,10 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
   const byAcpId = (agent: string, sessionId: string): AgentSession | undefined =>
     registry.of(agent).find(({ acpSessionId }) => acpSessionId === sessionId);
 
+  let hasLeft = false;
+  /** A host that leaves hears still, and writes nothing down any more. */
   const isWritten = (agent: string): boolean =>
-    registry.held().every(({ options, isBehind }) => options.agent !== agent || !isBehind);
+    !hasLeft && registry.held().every(({ options, isBehind }) => options.agent !== agent || !isBehind);
 
   const launcher = createLauncher({
     ...deps,
@@ -161,6 +163,7 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
   );
 
   deps.keepers?.onFenced(() => {
+    hasLeft = true;
     watch.end();
     for (const session of registry.held()) session.end(true);
     manager.leave();
@@ -214,6 +217,7 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
       await deps.clock.sleep(0);
     },
     async leave() {
+      hasLeft = true;
       watch.end();
       for (const session of registry.held()) session.end(deps.keepers !== undefined);
       // What was recorded last is sent before the goodbye.

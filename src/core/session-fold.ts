@@ -173,7 +173,8 @@ export function noticeRecord(fold: SessionFold, record: SessionRecord): void {
   fold.seq = seq;
   fold.at = at;
   const source = record["source"] as Source | undefined;
-  if (source) fold.source = source;
+  // Never back: a host that has just adopted the agent has heard less of it than stands here.
+  if (source && !isOnRecord(fold, source)) fold.source = source;
   switch (type) {
     case "update":
       return isData(data["update"]) ? noticeUpdate(fold, data["update"], at) : undefined;

@@ -1,6 +1,6 @@
 // When does an agent end that outlives its hosts? When it is idle and its host stops, when it is told to, or when nobody came for too long.
 import { expect, test } from "bun:test";
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type AgentStage, chunks, inJson, prompt, textOf, withAgents } from "./agent-stage.ts";
 import { isRunning, kinship, unixSockets } from "./leftovers.ts";
@@ -17,6 +17,12 @@ const expectNothingLeft = async (stage: AgentStage): Promise<void> => {
   expect([...agentProcesses(), ...holders(), ...keepers(), ...processes()]).toEqual([]);
   expect((await stage.run(["status"])).code).toBe(4);
 };
+
+/** What agents wrote, whether somebody hosts or not. */
+const hasSaid = (stateHome: string, text: string): boolean =>
+  readdirSync(stateHome, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith("/out"))
+    .some((path) => readFileSync(join(stateHome, path), "utf8").includes(text));
 
 test(
   "[KP7] a shell tool in a session of its own is gone after stop --agents, also when its host was killed before",
@@ -50,8 +56,7 @@ test(
     await until("its end", () => !isRunning(host));
     expect(stage.listener()).toBeUndefined();
     expect([agent, ...stage.keeperPids()].filter(isRunning)).toHaveLength(2);
-    // It ends its turn while nobody hosts.
-    await Bun.sleep(2_500);
+    await until("its last word while nobody hosts", () => hasSaid(stage.env["XDG_STATE_HOME"] ?? "", '"stopReason"'));
     expect((await stage.agentSessions()).map(({ name, turn }) => ({ name, turn }))).toEqual([
       { name: "work", turn: "idle" },
     ]);
