@@ -76,7 +76,8 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
       log.warn(`The output of ${displayName(agent)} ends in the middle of a line; it is started again`);
       manager.reconnect(agent).catch((thrown) => log.warn(messageOf(thrown)));
     },
-    isWritten,
+    // A host that leaves hears still, and writes nothing down any more.
+    isWritten: (agent) => !hasLeft && isWritten(agent),
     onRecord(agent, sessionId, run) {
       const last = byAcpId(agent, sessionId)?.fold.source;
       return last?.run === run ? last.offset : -1;
