@@ -53,9 +53,8 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     registry.of(agent).find(({ acpSessionId }) => acpSessionId === sessionId);
 
   let hasLeft = false;
-  /** A host that leaves hears still, and writes nothing down any more. */
   const isWritten = (agent: string): boolean =>
-    !hasLeft && registry.held().every(({ options, isBehind }) => options.agent !== agent || !isBehind);
+    registry.held().every(({ options, isBehind }) => options.agent !== agent || !isBehind);
 
   const launcher = createLauncher({
     ...deps,
