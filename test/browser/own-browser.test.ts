@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createBrowsers } from "../../src/platform/browser-process.ts";
 import { isRunning } from "../../src/platform/child.ts";
 import { findBrowser } from "../../src/platform/find-browser.ts";
+import { until } from "../e2e/until.ts";
 import { createTempDir } from "../support/temp-dir.ts";
 import { forever, scriptedBrain } from "./support/brain.ts";
 import { runTask } from "./support/run-task.ts";
@@ -57,7 +58,7 @@ test(
     ]);
     expect(pids.size).toBe(3);
     expect(readdirSync(join(folder.path, "browsers"))).toEqual([]);
-    expect(usersOf(folder.path)).toEqual([]);
+    await until("the end of all that used it", () => usersOf(folder.path).length === 0);
     expect([...pids].filter(isRunning)).toEqual([]);
   },
   TO,
@@ -78,7 +79,7 @@ test(
     expect(ran.code).toBe(8);
     expect(ran.of("cdp:endpoint_connected")).toHaveLength(4);
     expect(readdirSync(join(folder.path, "browsers"))).toEqual([]);
-    expect(usersOf(folder.path)).toEqual([]);
+    await until("the end of all that used it", () => usersOf(folder.path).length === 0);
   },
   TO,
 );
@@ -109,7 +110,7 @@ test(
       else expect(ran.thrown).toBe("SIGINT");
       expect(brain.cancelled).toEqual(["next"]);
       expect(readdirSync(join(folder.path, "browsers"))).toEqual([]);
-      expect(usersOf(folder.path)).toEqual([]);
+      await until("the end of all that used it", () => usersOf(folder.path).length === 0);
     }
   },
   TO,
@@ -139,7 +140,7 @@ test(
     expect(existsSync(leftFolder)).toBe(false);
     expect(existsSync(join(directory, "just-being-made"))).toBe(true);
     await Promise.all([mine.end(), left.end()]);
-    expect(usersOf(directory)).toEqual([]);
+    await until("the end of all that used it", () => usersOf(directory).length === 0);
   },
   TO,
 );

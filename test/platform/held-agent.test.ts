@@ -57,10 +57,12 @@ describe("an agent that is held", () => {
     const { agent, tag } = start(directory, "read a");
     const { pid } = agent.agent;
     // Until they have become what they are to be.
-    await until(() => taggedProcesses(AGENT_TAG, tag).length === 2);
+    await until(() => taggedProcesses(AGENT_TAG, tag).length >= 2);
     const fields = (of: number) => readFileSync(`/proc/${of}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
     expect([fields(pid)[2], fields(pid)[3]]).toEqual([String(pid), String(pid)]);
-    expect(taggedProcesses(AGENT_TAG, tag).toSorted()).toEqual([pid, agent.holder.pid].toSorted());
+    // Whoever holds it starts a sleeper now and then, which sheds the tag as it begins.
+    expect(taggedProcesses(AGENT_TAG, tag)).toContain(pid);
+    expect(taggedProcesses(AGENT_TAG, tag)).toContain(agent.holder.pid);
     agent.closeInput();
     await agent.exited;
   });
