@@ -1,5 +1,6 @@
 // How does a host go on where the last one was? Agents first, which fences that host; then sessions, then what was said since.
 import type { Keepers, LeftAgent } from "../platform/agent-world.ts";
+import type { Clock } from "../platform/world.ts";
 import type { AgentManager } from "./agent-manager.ts";
 import type { Started } from "./agent-slot.ts";
 import type { IdleWatch } from "./idle-watch.ts";
@@ -8,6 +9,7 @@ import type { Opener } from "./opener.ts";
 import type { Registry } from "./registry.ts";
 
 export interface AdoptionDeps {
+  clock: Clock;
   keepers: Keepers | undefined;
   launcher: Launcher;
   manager: AgentManager;
@@ -21,7 +23,15 @@ interface Adopted extends Started {
   isGone: boolean;
 }
 
-export async function adoptLeft({ keepers, launcher, manager, opener, registry, watch }: AdoptionDeps): Promise<void> {
+export async function adoptLeft({
+  clock,
+  keepers,
+  launcher,
+  manager,
+  opener,
+  registry,
+  watch,
+}: AdoptionDeps): Promise<void> {
   const left = keepers ? await keepers.left() : [];
   const adopted = left.map(
     (each): Adopted => ({ left: each, isGone: each.isGone || each.isEnding, ...launcher.adopt(each) }),
@@ -47,4 +57,6 @@ export async function adoptLeft({ keepers, launcher, manager, opener, registry, 
     const agent = byRun.get(session.fold.run ?? "");
     session.resume(agent?.client, agent?.isGone ?? true);
   }
+  // What was said meanwhile is read first: whoever asks now is told how things are, and not how they were.
+  if (adopted.length > 0) await clock.sleep(0);
 }

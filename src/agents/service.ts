@@ -158,9 +158,15 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     }
   });
 
-  const adopted = adoptLeft({ keepers: deps.keepers, launcher, manager, opener, registry, watch }).catch((thrown) =>
-    log.warn(`Not everything that an earlier host left could be taken over: ${messageOf(thrown)}`),
-  );
+  const adopted = adoptLeft({
+    clock: deps.clock,
+    keepers: deps.keepers,
+    launcher,
+    manager,
+    opener,
+    registry,
+    watch,
+  }).catch((thrown) => log.warn(`Not everything that an earlier host left could be taken over: ${messageOf(thrown)}`));
 
   deps.keepers?.onFenced(() => {
     hasLeft = true;
