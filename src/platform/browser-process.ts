@@ -11,9 +11,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import type { ProcessMark } from "./agent-world.ts";
 import type { BrowserProcess, Browsers } from "./browser-world.ts";
 import { isRunning } from "./child.ts";
 import { findBrowser } from "./find-browser.ts";
+import { isAlive, kill, ownMark } from "./processes.ts";
 import { taggedProcesses } from "./tagged.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -24,31 +26,10 @@ const GONE_MS = 2_000;
 const LOOK_MS = 20;
 const UNSIGNED_MS = 10_000;
 
-/** Tells two processes apart that had the same number one after the other. */
-function birthOf(pid: number): string {
-  try {
-    return (
-      readFileSync(`/proc/${pid}/stat`, "utf8")
-        .replace(/^.*\) /s, "")
-        .split(" ")[19] ?? ""
-    );
-  } catch {
-    return "";
-  }
-}
-
-const kill = (pid: number): void => {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // Gone already.
-  }
-};
-
 function killAll(pid: number | undefined, tag: string): void {
   if (process.platform === "win32" && pid !== undefined) Bun.spawnSync(["taskkill", "/T", "/F", "/PID", String(pid)]);
-  else if (pid !== undefined) kill(-pid);
-  for (const each of taggedProcesses(TAG, tag)) kill(each);
+  else if (pid !== undefined) kill(-pid, "SIGKILL");
+  for (const each of taggedProcesses(TAG, tag)) kill(each, "SIGKILL");
 }
 
 const SOCKET_FOLDER = /^(org\.chromium\.Chromium|com\.google\.Chrome|com\.microsoft\.Edge)\.\w+$/;
@@ -84,9 +65,8 @@ async function endAll(pid: number | undefined, tag: string, folder: string): Pro
   }
 }
 
-interface Owner {
-  pid: number;
-  birth: string;
+/** Whose it is, and the browser in it. */
+interface Owner extends ProcessMark {
   browser?: number;
 }
 
@@ -103,8 +83,6 @@ const isOld = (folder: string): boolean => {
   const made = statSync(folder, { throwIfNoEntry: false })?.mtimeMs;
   return made !== undefined && Date.now() - made > UNSIGNED_MS;
 };
-
-const isOwned = (owner: Owner): boolean => isRunning(owner.pid) && birthOf(owner.pid) === owner.birth;
 
 /** Ours, by what it was started with: after a reboot the number may be anybody's. */
 function isOurBrowser(pid: number, folder: string): boolean {
@@ -155,7 +133,7 @@ async function watchOutput(stream: ReadableStream<Uint8Array>, tell: (line: stri
 /** `directory` holds one folder for each browser that runs; it is private, for profiles hold cookies. */
 export function createBrowsers(directory: string, env: Env): Browsers {
   const sign = (folder: string, browser?: number): void => {
-    const owner: Owner = { pid: process.pid, birth: birthOf(process.pid), ...(browser ? { browser } : {}) };
+    const owner: Owner = { ...ownMark(), ...(browser ? { browser } : {}) };
     writeFileSync(join(folder, "owner.json"), JSON.stringify(owner), { mode: 0o600 });
   };
   const make = (tag: string, name: string): string => {
@@ -223,7 +201,7 @@ export function createBrowsers(directory: string, env: Env): Browsers {
     const folders = existsSync(directory) ? readdirSync(directory).map((name) => join(directory, name)) : [];
     const left = folders.filter((folder) => {
       const owner = readOwner(folder);
-      return owner ? !isOwned(owner) : isOld(folder);
+      return owner ? !isAlive(owner) : isOld(folder);
     });
     await Promise.all(
       left.map((folder) => {

@@ -7,6 +7,7 @@ const START_TIME_FIELD = 19;
 
 /** As the system counts it; empty where it does not tell. */
 export function startTimeOf(pid: number): string {
+  if (process.platform === "win32") return "";
   if (process.platform !== "linux") {
     const asked = Bun.spawnSync(["ps", "-o", "lstart=", "-p", String(pid)], { stdio: ["ignore", "pipe", "ignore"] });
     return asked.stdout.toString().trim();

@@ -2,6 +2,7 @@
 import { flood } from "./agents/flood.ts";
 import { idleMemory } from "./agents/idle-memory.ts";
 import { prompts } from "./agents/prompts.ts";
+import { inParts, type Progress } from "./support/parts.ts";
 import type { Row } from "./support/table.ts";
 import type { Yard } from "./support/yard.ts";
 
@@ -17,19 +18,10 @@ export const FULL: AgentsSize = { prompts: 60, atOnce: 10, floods: 7, updates: 1
 
 export const QUICK: AgentsSize = { prompts: 3, atOnce: 3, floods: 1, updates: 2_000, sessions: [0, 5] };
 
-export async function agents(
-  yard: Yard,
-  binary: string,
-  size: AgentsSize,
-  progress: (part: string) => void,
-): Promise<Row[]> {
-  const rows: Row[] = [];
-  const part = async (name: string, measure: () => Promise<Row[]>): Promise<void> => {
-    progress(name);
-    rows.push(...(await measure()));
-  };
-  await part("prompts", () => prompts(yard, binary, { runs: size.prompts, atOnce: size.atOnce }));
-  await part("flood", () => flood(yard, binary, { rounds: size.floods, updates: size.updates }));
-  await part("memory", () => idleMemory(yard, binary, size.sessions));
-  return rows;
+export async function agents(yard: Yard, binary: string, size: AgentsSize, progress: Progress): Promise<Row[]> {
+  return await inParts(progress, {
+    prompts: () => prompts(yard, binary, { runs: size.prompts, atOnce: size.atOnce }),
+    flood: () => flood(yard, binary, { rounds: size.floods, updates: size.updates }),
+    memory: () => idleMemory(yard, binary, size.sessions),
+  });
 }

@@ -3,6 +3,7 @@ import { memory } from "./bridge/memory.ts";
 import { relaying } from "./bridge/relaying.ts";
 import { startUp } from "./bridge/start-up.ts";
 import { crashes, farewells } from "./bridge/takeover.ts";
+import { inParts, type Progress } from "./support/parts.ts";
 import type { Row } from "./support/table.ts";
 import type { Yard } from "./support/yard.ts";
 
@@ -27,27 +28,18 @@ export const FULL: BridgeSize = {
 
 export const QUICK: BridgeSize = { rounds: 1, roundMs: 100, deaths: 2, lines: [1, 2], plugins: [0, 5], starts: 3 };
 
-export async function bridge(
-  yard: Yard,
-  binary: string,
-  size: BridgeSize,
-  progress: (part: string) => void,
-): Promise<Row[]> {
+export async function bridge(yard: Yard, binary: string, size: BridgeSize, progress: Progress): Promise<Row[]> {
   const { rounds, roundMs, deaths, lines, plugins, starts } = size;
-  const rows: Row[] = [];
-  const part = async (name: string, measure: () => Promise<Row[]>): Promise<void> => {
-    progress(name);
-    rows.push(...(await measure()));
-  };
-  // First: nothing else of ours runs yet.
-  await part("start-up", () => startUp(yard, binary, starts));
-  await part("relaying", () => relaying(yard, binary, { rounds, roundMs }));
-  for (const standing of lines) {
-    await part(`crashes with ${standing} in line`, () => crashes(yard, binary, { standing, deaths }));
-  }
-  for (const standing of lines) {
-    await part(`farewells with ${standing} in line`, () => farewells(yard, binary, { standing, deaths }));
-  }
-  await part("memory", () => memory(yard, binary, plugins));
-  return rows;
+  const inLine = (what: string, measure: typeof crashes): Record<string, () => Promise<Row[]>> =>
+    Object.fromEntries(
+      lines.map((standing) => [`${what} with ${standing} in line`, () => measure(yard, binary, { standing, deaths })]),
+    );
+  return await inParts(progress, {
+    // First: nothing else of ours runs yet.
+    "start-up": () => startUp(yard, binary, starts),
+    relaying: () => relaying(yard, binary, { rounds, roundMs }),
+    ...inLine("crashes", crashes),
+    ...inLine("farewells", farewells),
+    memory: () => memory(yard, binary, plugins),
+  });
 }

@@ -2,6 +2,7 @@
 import { connecting } from "./browser/connecting.ts";
 import { failovers } from "./browser/failovers.ts";
 import { stepping } from "./browser/stepping.ts";
+import { inParts, type Progress } from "./support/parts.ts";
 import type { Row } from "./support/table.ts";
 import type { Yard } from "./support/yard.ts";
 
@@ -17,19 +18,10 @@ export const FULL: BrowserSize = { deaths: 7, freezes: 3, connects: 9, rounds: 7
 
 export const QUICK: BrowserSize = { deaths: 1, freezes: 1, connects: 1, rounds: 1, steps: 3 };
 
-export async function browser(
-  yard: Yard,
-  binary: string,
-  size: BrowserSize,
-  progress: (part: string) => void,
-): Promise<Row[]> {
-  const rows: Row[] = [];
-  const part = async (name: string, measure: () => Promise<Row[]>): Promise<void> => {
-    progress(name);
-    rows.push(...(await measure()));
-  };
-  await part("failovers", () => failovers(yard, binary, size));
-  await part("connecting", () => connecting(size.connects));
-  await part("steps", () => stepping(size));
-  return rows;
+export async function browser(yard: Yard, binary: string, size: BrowserSize, progress: Progress): Promise<Row[]> {
+  return await inParts(progress, {
+    failovers: () => failovers(yard, binary, size),
+    connecting: () => connecting(size.connects),
+    steps: () => stepping(size),
+  });
 }

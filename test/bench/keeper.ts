@@ -3,6 +3,7 @@ import { adoption } from "./keeper/adoption.ts";
 import { gaps } from "./keeper/gap.ts";
 import { keeperMemory } from "./keeper/keeper-memory.ts";
 import { lines } from "./keeper/lines.ts";
+import { inParts, type Progress } from "./support/parts.ts";
 import type { Row } from "./support/table.ts";
 import type { Yard } from "./support/yard.ts";
 
@@ -28,20 +29,11 @@ export const FULL: KeeperSize = {
 
 export const QUICK: KeeperSize = { standby: 2, cold: 2, rounds: 1, updates: 2_000, keepers: 1, mib: 1, deaths: 1 };
 
-export async function keeper(
-  yard: Yard,
-  binary: string,
-  size: KeeperSize,
-  progress: (part: string) => void,
-): Promise<Row[]> {
-  const rows: Row[] = [];
-  const part = async (name: string, measure: () => Promise<Row[]>): Promise<void> => {
-    progress(name);
-    rows.push(...(await measure()));
-  };
-  await part("gaps", () => gaps(yard, binary, size));
-  await part("lines", () => lines(yard, binary, size));
-  await part("memory", () => keeperMemory(yard, binary, size.keepers));
-  await part("adoption", () => adoption(yard, binary, size));
-  return rows;
+export async function keeper(yard: Yard, binary: string, size: KeeperSize, progress: Progress): Promise<Row[]> {
+  return await inParts(progress, {
+    gaps: () => gaps(yard, binary, size),
+    lines: () => lines(yard, binary, size),
+    memory: () => keeperMemory(yard, binary, size.keepers),
+    adoption: () => adoption(yard, binary, size),
+  });
 }

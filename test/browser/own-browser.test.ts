@@ -132,7 +132,7 @@ test(
         .map((name) => join(directory, name))
         .find((path) => JSON.parse(readFileSync(join(path, "owner.json"), "utf8")).browser === pid) ?? "";
     const leftFolder = folderOf(left.pid);
-    const owner = { pid: process.pid, birth: "1", browser: left.pid };
+    const owner = { pid: process.pid, startTime: "1", browser: left.pid };
     writeFileSync(join(leftFolder, "owner.json"), JSON.stringify(owner));
     mkdirSync(join(directory, "just-being-made"));
     expect(await createBrowsers(directory, process.env).reap()).toBe(1);
