@@ -18,22 +18,22 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   },
   status: {
     group: HOST,
-    summary: "Host, uptime, last failover, plugins and clients",
+    summary: "Host, plugins, agents and keepers, and why each session is kept",
     load: async () => (await import("./status.ts")).status,
   },
   stop: {
     group: HOST,
-    summary: "End the host; whoever stands in line takes over",
+    summary: "End the host and idle agents; --agents ends working ones too",
     load: async () => (await import("./stop.ts")).stop,
   },
   demo: {
     group: HOST,
-    summary: "Kill a host in the middle of work and watch who takes over",
+    summary: "Kill hosts, a keeper, an agent and a browser under work; lose nothing",
     load: async () => (await import("./demo.ts")).demo,
   },
   sessions: {
     group: PLUGINS,
-    summary: "List the connected sessions",
+    summary: "List plugin and agent sessions",
     load: async () => (await import("./sessions.ts")).sessions,
     tool: { readOnly: true, without: ["watch"] },
   },
