@@ -191,8 +191,7 @@ export class AgentManager {
   }
 
   #exited(name: string, slot: Slot, dead: Started, exit: AgentExit): void {
-    const how = exit.signal ? `signal ${exit.signal}` : `code ${exit.code}`;
-    dead.client.end(new Fault("AGENT_LOST", `${this.#deps.displayName(name)} exited with ${how}`, { agent: name }));
+    dead.client.end(new Fault("AGENT_LOST", `${this.#deps.displayName(name)} ${describeExit(exit)}`, { agent: name }));
     const unasked = slot.current === dead;
     if (unasked) {
       slot.current = undefined;
@@ -218,11 +217,17 @@ export class AgentManager {
   }
 }
 
+/** Nobody saw it where its keeper had been killed before. */
+const describeExit = ({ code, signal }: AgentExit): string => {
+  if (signal) return `exited with signal ${signal}`;
+  return code === null ? "exited, and nobody saw how" : `exited with code ${code}`;
+};
+
 const shuttingDown = (): Fault => new Fault("REFUSED", "The host is shutting down and starts no agents");
 
 const lastLines = (process: AgentProcess): string => process.stderr().slice(-DETAIL_LINES).join("\n");
 
 const died = (process: AgentProcess): Promise<never> =>
-  process.exited.then(({ code, signal }) => {
-    throw new Error(`It exited with ${signal ? `signal ${signal}` : `code ${code}`} during the handshake`);
+  process.exited.then((exit) => {
+    throw new Error(`It ${describeExit(exit)} during the handshake`);
   });

@@ -22,6 +22,13 @@ function dieAndGoOn(world: World, text = "second"): void {
 const outcome = (client: TestClient) => client.of("turn-ended").at(-1)?.data;
 
 describe("the turn that ran", () => {
+  test("[SE7] [KP6] an end that nobody saw, since its keeper had been killed before, is told as that", () => {
+    const { agents, viewer, machine } = midTurn();
+    agents.latest.exit(null, null);
+    machine.advance(0);
+    expect(outcome(viewer)?.["message"]).toBe("Claude Code exited, and nobody saw how; the outcome is unknown");
+  });
+
   test("[SE7] ends as lost in the same tick as the exit, with an unknown outcome and the code for exit 5", () => {
     const { agents, viewer, machine, acpId } = midTurn();
     agents.latest.text(acpId, "half a sen");
