@@ -17,7 +17,7 @@ import { connectLines } from "./platform/line-socket.ts";
 import { isAlive, kill } from "./platform/processes.ts";
 import { selfCommand, startDetached } from "./platform/self.ts";
 import { sweepTagged } from "./platform/tagged.ts";
-import { tailFile } from "./platform/tail.ts";
+import { openWatchesFirst, tailFile } from "./platform/tail.ts";
 import type { World } from "./platform/world.ts";
 import type { Config } from "./protocol/config.ts";
 
@@ -74,9 +74,14 @@ function keepersAt(world: World, directory: string, needs: ServiceNeeds): KeptAg
   });
 }
 
-export const agentService =
-  (world: World, state: State, config: Config) =>
-  (port: number, needs: ServiceNeeds): EndingService => {
+export function agentService(
+  world: World,
+  state: State,
+  config: Config,
+): (port: number, needs: ServiceNeeds) => EndingService {
+  world.files.directory(state.directory);
+  openWatchesFirst(state.directory);
+  return (port, needs) => {
     const directory = state.portDirectory(port);
     const keepers = keepersAt(world, directory, needs);
     return createAgentService({
@@ -91,3 +96,4 @@ export const agentService =
       retention: retentionOf(config),
     });
   };
+}

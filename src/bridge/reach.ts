@@ -21,9 +21,9 @@ const BACKGROUND_MS = 5_000;
 const POLL_MS = 50;
 /** So long somebody in line is waited for. */
 const PATIENT_MS = 250;
-const STARTING_MS = 500;
 /** One that is about to host is looked for often, or its first milliseconds would be waited away. */
 const SOON_MS = 4;
+const SOON_FOR_MS = 500;
 /** A host that is killed before it could answer is started again. */
 const MAX_KILLS = 100;
 const SILENT_TRIES = 4;
@@ -80,8 +80,8 @@ export async function reachHost(deps: ReachDeps): Promise<HostLink> {
           : "the host started in the background did not come up within 5 s; see its log file",
       );
     }
-    const isStarting = startedAt !== undefined && clock.elapsed() - startedAt < STARTING_MS;
-    await clock.sleep(isStarting || patient ? SOON_MS : POLL_MS, signal);
+    const isSoon = clock.elapsed() - (startedAt ?? since) < SOON_FOR_MS;
+    await clock.sleep(isSoon ? SOON_MS : POLL_MS, signal);
   }
   throw unreachable("interrupted");
 }

@@ -1,7 +1,7 @@
 // Who may die while an agent works? Its host, its keeper, both; only its own death costs the turn, and that is told.
 import { expect, test } from "bun:test";
 import { type AgentStage, chunks, inJson, numbersOf, prompt, textOf, withAgents } from "./agent-stage.ts";
-import { isRunning } from "./leftovers.ts";
+import { hostDescriptors, isRunning } from "./leftovers.ts";
 import { until } from "./until.ts";
 
 const LINES = 400;
@@ -142,6 +142,27 @@ test(
     });
     expect([stage.keepers().length, stage.keeperPids().length]).toEqual([1, 1]);
     expectWhole(stage, "work");
+  }),
+  60_000,
+);
+
+test(
+  "[KP2] [TK9] the port comes back before the watches, which take the kernel some ms: of a first host, and of one that took over",
+  withAgents(async (stage) => {
+    const first = await stage.serve();
+    const next = await stage.standby();
+    await stage.run(prompt("work", "hello"));
+    const isPortFirst = (pid: number): void => {
+      const { watching, listening } = hostDescriptors(pid, stage.port);
+      expect({ watches: watching.length, listens: listening.length }).toEqual({ watches: 1, listens: 2 });
+      // A process that is killed closes the highest first.
+      expect(Math.max(...watching)).toBeLessThan(Math.min(...listening));
+    };
+    isPortFirst(first.pid);
+    first.kill("SIGKILL");
+    await next.event("role-changed");
+    await stage.run(prompt("work", "hello again"));
+    isPortFirst(next.pid);
   }),
   60_000,
 );

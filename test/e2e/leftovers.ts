@@ -51,21 +51,36 @@ function listening(port: number): string[][] {
 /** Local addresses, as the kernel writes them, that somebody listens on. */
 export const listeners = (port: number): string[] => listening(port).map(([, local]) => local ?? "");
 
-const opened = (pid: number): string[] => {
+/** Its descriptors, with what each leads to. */
+const opened = (pid: number): { fd: number; link: string }[] => {
   const directory = `/proc/${pid}/fd`;
   try {
-    return readdirSync(directory).map((fd) => readlinkSync(`${directory}/${fd}`));
+    return readdirSync(directory).map((fd) => ({ fd: Number(fd), link: readlinkSync(`${directory}/${fd}`) }));
   } catch {
     // It is just going.
     return [];
   }
 };
 
+const listeningSockets = (port: number): string[] =>
+  listening(port).map((fields) => `socket:[${fields[INODE_FIELD]}]`);
+
 /** Which of these listens on the port. */
 export function listenerOf(port: number, among: readonly number[]): number | undefined {
-  const sockets = listening(port).map((fields) => `socket:[${fields[INODE_FIELD]}]`);
+  const sockets = listeningSockets(port);
   if (sockets.length === 0) return undefined;
-  return among.find((pid) => opened(pid).some((link) => sockets.includes(link)));
+  return among.find((pid) => opened(pid).some(({ link }) => sockets.includes(link)));
+}
+
+/** Numbers of the descriptors with which a host watches files, and of those with which it listens. */
+export function hostDescriptors(pid: number, port: number): { watching: number[]; listening: number[] } {
+  const sockets = listeningSockets(port);
+  const numbers = (isWanted: (link: string) => boolean) =>
+    opened(pid).flatMap(({ fd, link }) => (isWanted(link) ? [fd] : []));
+  return {
+    watching: numbers((link) => link.includes("inotify")),
+    listening: numbers((link) => sockets.includes(link)),
+  };
 }
 
 /** A zombie is not: its new parent may take its time. */
