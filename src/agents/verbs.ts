@@ -68,6 +68,11 @@ export function createVerbs({ launcher, manager, registry, watch, ready, linger,
     if (detached && !registry.letGo(session)) watch.unwatched(session);
     return detached;
   };
+  const attach = (client: ServiceClient, session: AgentSession, after: number): void => {
+    const { name } = session.options;
+    session.viewers.attach(client.clientId, after, (events, notice) => client.events(name, events, notice));
+    watch.attached(session);
+  };
   const remember = (agent: string, env: Readonly<Record<string, string>>): void => {
     launcher.definition(agent);
     if (!manager.current(agent)) launcher.remember(agent, env);
@@ -84,7 +89,10 @@ export function createVerbs({ launcher, manager, registry, watch, ready, linger,
         remember(agent, env);
         const after = session.prompt({ promptId, text, policy, clientId });
         watch.prompted(session, promptId, request.detach);
-        return { session: session.options.name, after };
+        const name = session.options.name;
+        if (request.attach !== true) return { session: name, after };
+        attach(client, session, after);
+        return { session: name, after, attached: true };
       }
       case "open": {
         const { agent, cwd, env, mcpServers } = request;
@@ -113,10 +121,7 @@ export function createVerbs({ launcher, manager, registry, watch, ready, linger,
           const message = `Session "${request.session}" has no event ${request.after}; its last one is ${session.lastSeq}`;
           throw new Fault("USAGE", message, { name: request.session });
         }
-        session.viewers.attach(clientId, request.after, (events, notice) =>
-          client.events(request.session, events, notice),
-        );
-        watch.attached(session);
+        attach(client, session, request.after);
         return infoOf(session);
       }
       case "read": {

@@ -58,12 +58,14 @@ export interface BridgeOptions {
   /** What else this process offers as host; made when it becomes one. */
   service?: (port: number, needs: ServiceNeeds) => EndingService;
   signal?: AbortSignal;
+  /** False: no sessions of plugins are asked for, and none is known until one comes or goes. */
+  listsSessions?: boolean;
   /** Whoever stands in line opens a door of its own once: its first takeover is then not the first time. */
   rehearses?: boolean;
 }
 
 export const openBridge = (world: World, options: BridgeOptions): Promise<BridgeConnection> =>
-  openConnection(world, createReacher(world, options));
+  openConnection(world, createReacher(world, options), options.listsSessions);
 
 const REHEARSE_AFTER_MS = 100;
 

@@ -62,6 +62,7 @@ type Response = Extract<HostMessage, { requestId: string }>;
 export async function openConnection(
   world: Pick<World, "clock" | "newId" | "log">,
   reacher: Reacher,
+  listsSessions = true,
 ): Promise<BridgeConnection> {
   const { clock, newId, log } = world;
   const listenerThrew = (thrown: unknown): void =>
@@ -132,6 +133,7 @@ export async function openConnection(
   const adopt = async (next: HostLink): Promise<void> => {
     link = next;
     reacher.settled(next);
+    if (!listsSessions) return;
     sessions.listed((await askFor({ type: "list-sessions", requestId: newId() }, "list-sessions-response")).sessions);
   };
 

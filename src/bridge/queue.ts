@@ -1,6 +1,7 @@
 // How do events become an async iterator? What was pushed before the end is still delivered.
 
 export interface Queue<Item> {
+  readonly isEmpty: boolean;
   push(item: Item): void;
   fail(error: Error): void;
   items(): AsyncGenerator<Item>;
@@ -11,6 +12,9 @@ export function createQueue<Item>(): Queue<Item> {
   let error: Error | undefined;
   let wake = (): void => {};
   return {
+    get isEmpty() {
+      return waiting.length === 0;
+    },
     push(item) {
       waiting.push(item);
       wake();

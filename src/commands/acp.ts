@@ -7,9 +7,9 @@ import { createLineSplitter } from "../rpc/lines.ts";
 import { text } from "../surface/argument.ts";
 import { createAcpFacade } from "./acp/facade.ts";
 import { listAgentSessions, listShelf } from "./agent-list.ts";
-import { askUntilAnswered } from "./agent-session.ts";
+import { askUntilAnswered, openForAgents } from "./agent-session.ts";
 import { type Context, holdfastCommand } from "./context.ts";
-import { noStartArg, openAsCommand } from "./plugin-session.ts";
+import { noStartArg } from "./plugin-session.ts";
 
 export const acp = holdfastCommand({
   name: "acp",
@@ -72,7 +72,7 @@ function openWhenNeeded(context: Context, args: { port: number; noStart: boolean
     opened = undefined;
   };
   const open = async (): Promise<BridgeConnection> => {
-    const connection = await openAsCommand(context, args);
+    const connection = await openForAgents(context, args);
     connection.on("ended", forget);
     return connection;
   };

@@ -1,5 +1,5 @@
 // How does a command follow an agent session? By its cursor: from any number on, each event once, whoever hosts.
-import type { BridgeConnection } from "../bridge/connection.ts";
+import type { BridgeConnection, ConnectionEvents } from "../bridge/connection.ts";
 import { createQueue } from "../bridge/queue.ts";
 import type { AgentRequest, SessionRecord } from "../protocol/agents.ts";
 import { Fault, type FaultCode, isFaultCode } from "../protocol/fault.ts";
@@ -11,17 +11,47 @@ import { timeLimitArg, within } from "./time-limit.ts";
 
 const AGAIN_MS = 5;
 
-/** Ends only with the caller, with a fault, or with the reason of `over`. */
+/** At the latest after so many events of one piece it is told how far we have got. */
+const ACKNOWLEDGE_EVENTS = 256;
+
+type Told = ConnectionEvents["agent-events"];
+
+/** What comes before it is known which session is followed. */
+export interface EarlyEvents {
+  /** Taken once; undefined when the host that told it is gone. */
+  take(): Told[] | undefined;
+}
+
+export function collectEarly(connection: BridgeConnection): EarlyEvents {
+  const told: Told[] = [];
+  let isLost = false;
+  const stops = [
+    connection.on("agent-events", (events) => void told.push(events)),
+    connection.on("host-lost", () => {
+      isLost = true;
+    }),
+  ];
+  return {
+    take() {
+      for (const stop of stops) stop();
+      return isLost ? undefined : told;
+    },
+  };
+}
+
+/** Ends only with the caller, with a fault, or with the reason of `over`. With `early` its host has attached us already. */
 export async function* followSession(
   connection: BridgeConnection,
   session: string,
   after: number,
   notice: (text: string) => void,
   over?: AbortSignal,
+  early?: EarlyEvents,
 ): AsyncGenerator<SessionRecord> {
   const queue = createQueue<SessionRecord>();
   over?.addEventListener("abort", () => queue.fail(over.reason), { once: true });
   let cursor = after;
+  let acknowledged = after;
   const attach = async (): Promise<void> => {
     try {
       await connection.askAgents({ verb: "attach", session, after: cursor });
@@ -30,23 +60,28 @@ export async function* followSession(
       if (!isLoss(thrown)) queue.fail(thrown instanceof Error ? thrown : new Error(String(thrown)));
     }
   };
+  const hear = (told: Told): void => {
+    if (told.session !== session) return;
+    if (told.notice !== undefined) notice(told.notice);
+    for (const event of told.events) {
+      if (event.seq <= cursor) continue;
+      cursor = event.seq;
+      queue.push(event);
+    }
+  };
   const stops = [
-    connection.on("agent-events", (told) => {
-      if (told.session !== session) return;
-      if (told.notice !== undefined) notice(told.notice);
-      for (const event of told.events) {
-        if (event.seq <= cursor) continue;
-        cursor = event.seq;
-        queue.push(event);
-      }
-    }),
+    connection.on("agent-events", hear),
     connection.on("host-found", () => void attach()),
     connection.on("ended", ({ error }) => queue.fail(error ?? new Error("The connection was closed"))),
   ];
   try {
-    await attach();
+    const told = early?.take();
+    if (told) for (const each of told) hear(each);
+    else await attach();
     for await (const event of queue.items()) {
       yield event;
+      if (!queue.isEmpty && event.seq - acknowledged < ACKNOWLEDGE_EVENTS) continue;
+      acknowledged = event.seq;
       connection.acknowledge(session, event.seq);
     }
   } finally {
@@ -99,6 +134,10 @@ export const sessionNameArg = text("The session, as holdfast sessions lists it",
   completes: "agent-session",
 });
 
+/** It need not know which plugins there are. */
+export const openForAgents = (context: Context, args: { port: number; noStart: boolean }): Promise<BridgeConnection> =>
+  openAsCommand(context, args, { listsSessions: false });
+
 /** Arguments of those commands, besides what they ask for. */
 export const onceArgs = { noStart: noStartArg, timeout: timeLimitArg };
 
@@ -111,7 +150,7 @@ interface OnceArgs {
 /** For commands that ask one thing of agents and leave. */
 export const askOnce = (context: Context, args: OnceArgs, request: AgentRequest): Promise<unknown> => {
   const ask = async () => {
-    const connection = await openAsCommand(context, args);
+    const connection = await openForAgents(context, args);
     return await connection.askAgents(request, args.timeout);
   };
   return within(context, args.timeout, ask());

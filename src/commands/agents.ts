@@ -1,7 +1,8 @@
 // holdfast agents: which agents are known, found and running.
 import { listAgents } from "./agent-list.ts";
+import { openForAgents } from "./agent-session.ts";
 import { holdfastCommand } from "./context.ts";
-import { noStartArg, openAsCommand } from "./plugin-session.ts";
+import { noStartArg } from "./plugin-session.ts";
 
 export const agents = holdfastCommand({
   name: "agents",
@@ -9,7 +10,7 @@ export const agents = holdfastCommand({
   examples: [{ line: "holdfast agents", says: "Each known agent, and how to install those that are missing" }],
   async run(args, context) {
     const { printer } = context;
-    const connection = await openAsCommand(context, args);
+    const connection = await openForAgents(context, args);
     const known = await listAgents(connection, context.env["PATH"] ?? "");
     printer.json(known);
     printer.table(known, [

@@ -11,11 +11,11 @@ import { fileBelow, writePrivateBytes } from "../platform/browse-files.ts";
 import { createBrowsers } from "../platform/browser-process.ts";
 import { postHttp } from "../platform/http-post.ts";
 import { type StepsFile, stepsFileSchema } from "../protocol/web-task.ts";
+import { openForAgents } from "./agent-session.ts";
 import { createAgentTalk } from "./agent-talk.ts";
 import type { BrowseArgs } from "./browse.ts";
 import { createBrowseLines } from "./browse-lines.ts";
 import type { Context } from "./context.ts";
-import { openAsCommand } from "./plugin-session.ts";
 
 export async function runBrowse(given: BrowseArgs, context: Context): Promise<number> {
   if (given.schema) return show(context, stepsFileSchema());
@@ -80,7 +80,7 @@ async function openBrain(given: BrowseArgs, context: Context, key: string | unde
     const chat = createChat({ clock, random, post: postHttp, baseUrl, key, model: given.model });
     return createHttpBrain(chat, secrets.nonce());
   }
-  const connection = await openAsCommand(context, given);
+  const connection = await openForAgents(context, given);
   const cwd = context.temporaryDirectory();
   const open = () => createAgentTalk(context, connection, given.agent ?? "", cwd);
   return createAcpBrain({ open, nonce: secrets.nonce });

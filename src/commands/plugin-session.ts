@@ -6,7 +6,7 @@ import { ACTIONS, type ActionName } from "../protocol/actions.ts";
 import { Fault, SessionDisconnectedError } from "../protocol/fault.ts";
 import { CONTEXTS } from "../protocol/vocabulary.ts";
 import { choice, duration, text, toggle } from "../surface/argument.ts";
-import type { Context } from "./context.ts";
+import type { Context, OpenOptions } from "./context.ts";
 import { within } from "./time-limit.ts";
 
 const WAIT = "30 s";
@@ -35,8 +35,14 @@ export interface SessionArgs extends Wanted {
 
 const SESSION_WAIT_MS = 30_000;
 
-export const openAsCommand = (context: Context, { port, noStart }: { port: number; noStart: boolean }) =>
-  context.open({ port, mode: "command", startHost: noStart ? undefined : () => context.startBackgroundHost(port) });
+export const openAsCommand = (
+  context: Context,
+  { port, noStart }: { port: number; noStart: boolean },
+  options: Partial<OpenOptions> = {},
+) => {
+  const startHost = noStart ? undefined : () => context.startBackgroundHost(port);
+  return context.open({ port, mode: "command", startHost, ...options });
+};
 
 export interface SessionUse {
   connection: BridgeConnection;

@@ -4,10 +4,17 @@ import type { Cancel } from "../platform/world.ts";
 import { Fault, SessionDisconnectedError } from "../protocol/fault.ts";
 import { POLICIES, SESSION_NAME } from "../protocol/vocabulary.ts";
 import { choice, duration, text, toggle } from "../surface/argument.ts";
-import { askUntilAnswered, followSession, mustBeDone } from "./agent-session.ts";
+import {
+  askUntilAnswered,
+  collectEarly,
+  type EarlyEvents,
+  followSession,
+  mustBeDone,
+  openForAgents,
+} from "./agent-session.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { createPermissionDialog } from "./permission-dialog.ts";
-import { noStartArg, openAsCommand } from "./plugin-session.ts";
+import { noStartArg } from "./plugin-session.ts";
 import { createSessionView } from "./show-session.ts";
 
 export const prompt = holdfastCommand({
@@ -45,7 +52,8 @@ export const prompt = holdfastCommand({
   endsItself: true,
   async run(args, context) {
     const text = args.text === "-" ? await context.readStdin() : args.text;
-    const connection = await openAsCommand(context, args);
+    const connection = await openForAgents(context, args);
+    const early = collectEarly(connection);
     const promptId = context.world.newId();
     const { agent, session: wanted, detach } = args;
     const asked = await askUntilAnswered(context, connection, {
@@ -57,16 +65,18 @@ export const prompt = holdfastCommand({
       policy: args.permissions ?? (canAsk(context) && !detach ? "ask" : "deny"),
       promptId,
       detach,
+      attach: !detach,
       env: context.plainEnv,
     });
-    const { session, after } = asked as { session: string; after: number };
+    const { session, after, attached } = asked as { session: string; after: number; attached?: boolean };
     if (detach) {
       context.printer.json({ session, promptId });
       context.printer.line(session);
       return 0;
     }
     try {
-      return await follow(context, connection, { session, after, promptId, timeoutMs: args.timeout });
+      const told = attached ? early : undefined;
+      return await follow(context, connection, { session, after, promptId, timeoutMs: args.timeout, early: told });
     } finally {
       if (wanted === undefined)
         await askUntilAnswered(context, connection, { verb: "close", session }).catch(ignoreLoss);
@@ -89,6 +99,7 @@ interface Asked {
   after: number;
   promptId: string;
   timeoutMs: number | undefined;
+  early: EarlyEvents | undefined;
 }
 
 async function follow(context: Context, connection: BridgeConnection, asked: Asked): Promise<number> {
@@ -111,7 +122,7 @@ async function follow(context: Context, connection: BridgeConnection, asked: Ask
   if (signal.aborted) onSignal();
   if (timeoutMs !== undefined) timers.push(world.clock.after(timeoutMs, () => cancel("timeout")));
   try {
-    for await (const event of followSession(connection, session, asked.after, notice, over.signal)) {
+    for await (const event of followSession(connection, session, asked.after, notice, over.signal, asked.early)) {
       view.show(event);
       dialog.told(event);
       if (event.type !== "turn-ended" || event.data["promptId"] !== promptId) continue;

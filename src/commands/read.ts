@@ -4,9 +4,8 @@ import { listOf } from "../protocol/guards.ts";
 import { isSessionRecord } from "../protocol/host-frames.ts";
 import { duration, whole } from "../surface/argument.ts";
 import { understood } from "./agent-list.ts";
-import { askUntilAnswered, onceArgs, sessionNameArg } from "./agent-session.ts";
+import { askUntilAnswered, onceArgs, openForAgents, sessionNameArg } from "./agent-session.ts";
 import { type Context, holdfastCommand } from "./context.ts";
-import { openAsCommand } from "./plugin-session.ts";
 import { createSessionView } from "./show-session.ts";
 import { within } from "./time-limit.ts";
 
@@ -52,7 +51,7 @@ const isEvents = listOf(isSessionRecord);
 async function collect(context: Context, args: ReadArgs) {
   const { session, after, count, wait } = args;
   const { clock } = context.world;
-  const connection = await openAsCommand(context, args);
+  const connection = await openForAgents(context, args);
   const until = clock.elapsed() + wait;
   for (;;) {
     const answer = await askUntilAnswered(context, connection, { verb: "read", session, after, count });

@@ -4,7 +4,8 @@ import type { Tail } from "./agent-world.ts";
 import type { Clock } from "./world.ts";
 
 const CHUNK_BYTES = 256 * 1024;
-const AGAIN_MS = 3;
+/** After a word of the watch: what follows it closely has none of its own. */
+const AGAIN_MS = [1, 2];
 const POLL_MS = 100;
 /** Then others get their turn: a flood must not keep the host from its clients. */
 const BURST_BYTES = 256 * 1024;
@@ -41,16 +42,15 @@ export function tailFile(clock: Clock, path: string, from: number, tell: (bytes:
     return false;
   };
 
-  const plan = (ms: number): void => {
-    again();
-    again = clock.after(ms, look);
-  };
   function look(): void {
     if (!open || reading) return;
     reading = true;
     try {
       isBehind = !read(BURST_BYTES);
-      if (isBehind) plan(0);
+      if (isBehind) {
+        again();
+        again = clock.after(0, look);
+      }
     } finally {
       reading = false;
     }
@@ -59,8 +59,17 @@ export function tailFile(clock: Clock, path: string, from: number, tell: (bytes:
     // In a flood there is a word for every write: each would be another burst before anybody else's turn.
     if (isBehind) return;
     look();
-    plan(AGAIN_MS);
+    lookAgain(0);
   };
+  function lookAgain(time: number): void {
+    const ms = AGAIN_MS[time];
+    if (ms === undefined || isBehind) return;
+    again();
+    again = clock.after(ms, () => {
+      look();
+      lookAgain(time + 1);
+    });
+  }
   function patrol(): void {
     if (!open) return;
     look();

@@ -23,6 +23,8 @@ export const AgentRequest = z.discriminatedUnion("verb", [
     promptId: z.string().min(8),
     /** Pinned until its turn has ended. */
     detach: z.boolean().default(false),
+    /** Whoever asks is attached from this prompt on; the answer then says so. */
+    attach: z.boolean().optional(),
     /** What the agent's definition lists, from whoever causes its start. */
     env: z.record(z.string(), z.string()),
   }),

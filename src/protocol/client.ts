@@ -1,8 +1,19 @@
 // What do clients say to the host on `/client`? Unknown types are ignored by both sides.
 import { z } from "zod";
 import { AgentRequest } from "./agents.ts";
-import { isFlag, isNumber, isOneOf, isRecord, isSomeText, isText, optional, shape, wholeFrom } from "./guards.ts";
-import { SESSION_NAME } from "./vocabulary.ts";
+import {
+  isFlag,
+  isNumber,
+  isOneOf,
+  isRecord,
+  isSomeText,
+  isText,
+  isTextRecord,
+  optional,
+  shape,
+  wholeFrom,
+} from "./guards.ts";
+import { POLICIES, SESSION_NAME } from "./vocabulary.ts";
 
 const requestId = z.string().min(1);
 
@@ -59,10 +70,21 @@ export const isClientHello = shape<ClientHello>({
   standing: isFlag,
   pid: optional(isNumber),
 });
-const isAttach = shape<Extract<AgentRequest, { verb: "attach" }>>({
-  verb: isOneOf("attach"),
-  session: (value): value is string => isText(value) && SESSION_NAME.pattern.test(value),
-  after: wholeFrom(0),
+const isSessionName = (value: unknown): value is string => isText(value) && SESSION_NAME.pattern.test(value);
+type Request<Verb extends AgentRequest["verb"]> = Extract<AgentRequest, { verb: Verb }>;
+const isAttach = shape<Request<"attach">>({ verb: isOneOf("attach"), session: isSessionName, after: wholeFrom(0) });
+const isClose = shape<Request<"close">>({ verb: isOneOf("close"), session: isSessionName });
+const isPrompt = shape<Request<"prompt">>({
+  verb: isOneOf("prompt"),
+  agent: isSomeText,
+  session: optional(isSessionName),
+  cwd: (value): value is string => isText(value) && value.startsWith("/"),
+  text: isText,
+  policy: isOneOf(...POLICIES),
+  promptId: (value): value is string => isText(value) && value.length >= 8,
+  detach: isFlag,
+  attach: optional(isFlag),
+  env: isTextRecord,
 });
 const isListSessions = shape<Extract<ClientMessage, { type: "list-sessions" }>>({
   type: isOneOf("list-sessions"),
@@ -74,13 +96,13 @@ const isAgentAck = shape<Extract<ClientMessage, { type: "agent-ack" }>>({
   session: isText,
   seq: isNumber,
 });
-const isAttachRequest = shape<{ type: "agent-request"; requestId: string; request: AgentRequest }>({
+const isUsualRequest = shape<{ type: "agent-request"; requestId: string; request: AgentRequest }>({
   type: isOneOf("agent-request"),
   requestId: isSomeText,
-  request: isAttach,
+  request: (value): value is AgentRequest => isAttach(value) || isPrompt(value) || isClose(value),
 });
 export const isUsualMessage = (frame: Record<string, unknown>): frame is ClientMessage =>
-  isHostEnvelope(frame) || isAgentAck(frame) || isListSessions(frame) || isAttachRequest(frame);
+  isHostEnvelope(frame) || isAgentAck(frame) || isListSessions(frame) || isUsualRequest(frame);
 
 export const ClientMessage = z.discriminatedUnion("type", [
   HostEnvelope,

@@ -62,8 +62,7 @@ const opened = (pid: number): { fd: number; link: string }[] => {
   }
 };
 
-const listeningSockets = (port: number): string[] =>
-  listening(port).map((fields) => `socket:[${fields[INODE_FIELD]}]`);
+const listeningSockets = (port: number): string[] => listening(port).map((fields) => `socket:[${fields[INODE_FIELD]}]`);
 
 /** Which of these listens on the port. */
 export function listenerOf(port: number, among: readonly number[]): number | undefined {
