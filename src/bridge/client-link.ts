@@ -22,6 +22,8 @@ export interface Client {
 export interface ClientLinkDeps {
   world: Pick<World, "clock" | "newId" | "secrets" | "pid">;
   token: string;
+  /** It came with the upgrade, and is answered at once; the frame that says it again is not. */
+  nonce?: string | null;
   /** Foreign clients may speak without a hello. */
   open: boolean;
   entered(client: Client): void;
@@ -63,8 +65,11 @@ export function createClientLink(wire: Wire, deps: ClientLinkDeps): SocketEvents
     return client;
   };
 
+  let answered: string | undefined;
   const challenged = (frame: Frame): void => {
     if (!isClientChallenge(frame)) return deps.malformed();
+    if (frame.nonce === answered) return;
+    answered = frame.nonce;
     const proof = prover.answer(frame.nonce);
     const versions = { version: VERSION, protocolVersion: PROTOCOL_VERSION };
     wire.send(JSON.stringify({ type: "host-hello", ...proof, ...versions, pid }));
@@ -79,6 +84,8 @@ export function createClientLink(wire: Wire, deps: ClientLinkDeps): SocketEvents
     }
     enter(frame.standing, true, frame.pid ?? null);
   };
+
+  if (deps.nonce) challenged({ type: "client-challenge", nonce: deps.nonce });
 
   return {
     message(text) {

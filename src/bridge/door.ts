@@ -3,6 +3,7 @@ import { knock } from "../core/gate.ts";
 import type { Attach, HttpAnswer, HttpRequest, Secrets } from "../platform/world.ts";
 import type { Health } from "../protocol/health.ts";
 import type { Settings } from "../protocol/settings.ts";
+import { NONCE_HEADER } from "../protocol/vocabulary.ts";
 
 interface Deps {
   secrets: Secrets;
@@ -10,7 +11,7 @@ interface Deps {
   isClosing(): boolean;
   health(): Health;
   counts(): { clients: number; plugins: number };
-  attachClient: Attach;
+  attachClient(nonce: string | null): Attach;
   attachPlugin(mustProve: boolean): Attach;
 }
 
@@ -27,7 +28,7 @@ export const createDoor =
     const { clients, plugins } = counts();
     if (path === "/client") {
       if (clients >= settings.limits.clients) return text(503, `Full: ${clients} clients are connected`);
-      return { kind: "upgrade", attach: attachClient };
+      return { kind: "upgrade", attach: attachClient(request.header(NONCE_HEADER)) };
     }
     if (plugins >= settings.limits.plugins) return text(503, `Full: ${plugins} plugins are connected`);
     const { pluginToken } = settings;

@@ -76,8 +76,7 @@ export function startHost(world: HostWorld, options: HostOptions, events: HostEv
   const roster = createRoster(() => closing);
   const subscriptions = createSubscriptions();
   const relay = createRelay(world, limits.requestsPerSession);
-  let closing = false;
-  let malformedFrames = 0;
+  let [closing, malformedFrames] = [false, 0];
 
   const malformed = (): void => {
     if (malformedFrames++ % TELL_MALFORMED_EACH === 0) log.warn("Malformed frame", { count: malformedFrames });
@@ -147,34 +146,39 @@ export function startHost(world: HostWorld, options: HostOptions, events: HostEv
       plugins.set(link, peer);
       return link;
     };
-
-  const attachClient: Attach = (socket) => {
-    const peer: Peer = { socket, silentMs: 0 };
-    clientPeers.add(peer);
-    return createClientLink(socket, {
-      world,
-      token,
-      open: settings.auth === "none",
-      entered(client) {
-        roster.enter(client);
-        if (options.failover) client.send({ type: "host-ready" });
-        events.clientEntered(client);
-      },
-      asked,
-      malformed,
-      heard() {
-        peer.silentMs = 0;
-      },
-      gone(client) {
-        clientPeers.delete(peer);
-        if (!client) return;
-        roster.leave(client);
-        envelopes.clientLeft(client);
-        options.service?.()?.left(client.clientId);
-        events.clientLeft(client);
-      },
-    });
+  const forget = (client: Client): void => {
+    roster.leave(client);
+    envelopes.clientLeft(client);
+    options.service?.()?.left(client.clientId);
   };
+  const attachClient =
+    (nonce: string | null): Attach =>
+    (socket) => {
+      const peer: Peer = { socket, silentMs: 0 };
+      clientPeers.add(peer);
+      return createClientLink(socket, {
+        world,
+        token,
+        open: settings.auth === "none",
+        nonce,
+        entered(client) {
+          roster.enter(client);
+          if (options.failover) client.send({ type: "host-ready" });
+          events.clientEntered(client);
+        },
+        asked,
+        malformed,
+        heard() {
+          peer.silentMs = 0;
+        },
+        gone(client) {
+          clientPeers.delete(peer);
+          if (!client) return;
+          forget(client);
+          events.clientLeft(client);
+        },
+      });
+    };
 
   const answer = createDoor({
     secrets,
@@ -220,11 +224,7 @@ export function startHost(world: HostWorld, options: HostOptions, events: HostEv
     roster.enter(client);
     return {
       send: (message) => asked(client, message),
-      end() {
-        roster.leave(client);
-        envelopes.clientLeft(client);
-        options.service?.()?.left(client.clientId);
-      },
+      end: () => forget(client),
     };
   };
 

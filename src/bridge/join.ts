@@ -6,8 +6,9 @@ import { isHealth, isHostHello, isHostMessage } from "../protocol/host-frames.ts
 import type { HostMessage } from "../protocol/host-messages.ts";
 import { DEFAULT_SETTINGS } from "../protocol/settings.ts";
 import { OLDEST_PROTOCOL_VERSION, PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";
+import { NONCE_HEADER } from "../protocol/vocabulary.ts";
 import { parseFrame } from "../rpc/frame.ts";
-import { createClientProver } from "../rpc/prover.ts";
+import { type ClientProver, createClientProver } from "../rpc/prover.ts";
 import { type PeerWatch, watchPeer } from "../rpc/watch.ts";
 
 export interface HostLink {
@@ -56,8 +57,10 @@ export async function join(world: JoinWorld, options: JoinOptions, events: LinkE
   const { port } = options;
   const deadline = clock.elapsed() + JOIN_MS;
   const { promise, resolve } = Promise.withResolvers<JoinOutcome>();
-  const connected = await net.connect({ port, path: "/client", timeoutMs: JOIN_MS }, (socket) =>
-    greet(world, options, socket, events, resolve),
+  const prover = createClientProver(world, options.token);
+  const headers = { [NONCE_HEADER]: prover.nonce };
+  const connected = await net.connect({ port, path: "/client", timeoutMs: JOIN_MS, headers }, (socket) =>
+    greet(world, options, socket, prover, events, resolve),
   );
   if (connected.kind === "denied") return whyDenied(world, port, connected.status, deadline - JOIN_MS);
   if (connected.kind !== "open") return connected;
@@ -95,15 +98,16 @@ function hostUptimeOf(body: string): number {
 
 function greet(
   world: JoinWorld,
-  { port, token, standing }: JoinOptions,
+  { port, standing }: JoinOptions,
   socket: Socket,
+  prover: ClientProver,
   events: LinkEvents,
   resolve: (outcome: JoinOutcome) => void,
 ): SocketEvents {
-  const prover = createClientProver(world, token);
   let joined = false;
   let left = false;
   let watch: PeerWatch | undefined;
+  // Again, for a host that does not look at headers.
   socket.send(JSON.stringify({ type: "client-challenge", nonce: prover.nonce }));
 
   const refuse = (outcome: JoinOutcome): void => {

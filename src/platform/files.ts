@@ -68,6 +68,7 @@ export function readEnd(path: string): string {
 
 export const systemFiles: Files = {
   directory(path) {
+    if (existsSync(path)) return checkPrivate(path, 0o700);
     try {
       mkdirSync(dirname(path), { recursive: true });
       mkdirSync(path, { mode: 0o700 });

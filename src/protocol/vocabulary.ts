@@ -9,6 +9,9 @@ export const SESSION_NAME = {
   says: "letters, digits, dot, dash and underscore, 64 at most",
 } as const;
 
+/** A client's nonce comes with its upgrade too: a host that looks there proves itself one round trip sooner. */
+export const NONCE_HEADER = "x-holdfast-nonce";
+
 /** What a plugin says of itself is told to every client: huge names would drown them all. */
 export const MOST_NAME_LETTERS = 4_096;
 

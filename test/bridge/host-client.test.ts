@@ -1,7 +1,17 @@
 // What may a client ask of a host, and what does it get back?
 import { expect, setDefaultTimeout, test } from "bun:test";
-import type { Peer } from "../fixtures/peer.ts";
-import { answerTo, envelope, openClient, openPlugin } from "../fixtures/people.ts";
+import { openPeer, type Peer } from "../fixtures/peer.ts";
+import {
+  answerTo,
+  challengeHost,
+  clientProof,
+  envelope,
+  helloFor,
+  hostProof,
+  newNonce,
+  openClient,
+  openPlugin,
+} from "../fixtures/people.ts";
 import { runHost } from "../fixtures/running-host.ts";
 import { createTurnedClock } from "../fixtures/turned-clock.ts";
 import { until } from "../fixtures/until.ts";
@@ -177,4 +187,22 @@ test("[CL1] list-instances groups the contexts of one instance", async () => {
     { instanceId: "inst-1", contexts: ["edit", "client", "server"], ...common },
     { instanceId: "inst-2", contexts: ["edit"], ...common },
   ]);
+});
+
+test("[SC2] a nonce that comes with the upgrade is answered at once and once; another one is answered too", async () => {
+  using running = runHost();
+  const nonce = newNonce();
+  const client = await openPeer(running.url("/client"), { "x-holdfast-nonce": nonce });
+  const hello = await client.next("host-hello");
+  const own = String(hello["nonce"]);
+  expect(hello["proof"]).toBe(hostProof(nonce, own));
+  // Said again, as for an older host: it would void the proof that is on its way.
+  client.send({ type: "client-challenge", nonce });
+  client.send(helloFor(clientProof(nonce, own)));
+  client.send({ type: "list-sessions", requestId: "list" });
+  expect(await client.next("list-sessions-response")).toMatchObject({ sessions: [] });
+
+  const short = await openPeer(running.url("/client"), { "x-holdfast-nonce": "short" });
+  const { nonce: right, hello: answer } = await challengeHost(short);
+  expect(answer["proof"]).toBe(hostProof(right, String(answer["nonce"])));
 });

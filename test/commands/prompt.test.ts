@@ -45,9 +45,33 @@ describe("output", () => {
     const running = stage.run(prompt, ["claude-code", "hi"]);
     expect(running.wait()).toBe(0);
     expect(running.out()).toBe("Hello\n");
-    expect(running.asked.map(({ verb }) => verb)).toEqual(["prompt", "attach", "close"]);
+    expect(running.asked.map(({ verb }) => verb)).toEqual(["prompt", "close"]);
     expect(stage.service.infos()).toEqual([]);
     expect(stage.agents.latest.asked("session/close")).toHaveLength(1);
+  });
+
+  test("[SE3] a host that attaches nobody by itself is asked to: each event once", () => {
+    const stage = openStage(saying(["Hel", "lo\n"]));
+    const running = stage.run(prompt, ["claude-code", "hi"]);
+    running.answer((request) => {
+      if (request.verb !== "prompt") return undefined;
+      const { attach: _, ...older } = request;
+      return stage.service.asked({ clientId: "older", events() {} }, older);
+    });
+    expect([running.wait(), running.out()]).toEqual([0, "Hello\n"]);
+    expect(running.asked.map(({ verb }) => verb)).toEqual(["prompt", "attach", "close"]);
+  });
+
+  test("[SE3] [KP5] a host that is lost right behind its answer: the next one is asked for all that it said", () => {
+    const stage = openStage(saying(["Hel", "lo\n"]));
+    const running = stage.run(prompt, ["claude-code", "hi"]);
+    running.answer((request) => {
+      if (request.verb !== "prompt") return undefined;
+      running.tell("host-lost", { hung: false, hostPid: 1 });
+      return stage.service.asked({ clientId: "lost", events() {} }, request);
+    });
+    expect([running.wait(), running.out()]).toEqual([0, "Hello\n"]);
+    expect(running.asked.map(({ verb }) => verb)).toEqual(["prompt", "attach", "close"]);
   });
 
   test("[SE1] a session with a name stays, and --detach prints the name and returns", () => {

@@ -228,6 +228,19 @@ function spoilt(value: unknown): unknown[] {
   return [...VALUES, ...parts, ...without];
 }
 
+const PROMPT = {
+  verb: "prompt",
+  agent: "demo",
+  session: "work",
+  cwd: "/work",
+  text: "hi",
+  policy: "deny",
+  promptId: "12345678",
+  detach: false,
+  attach: true,
+  env: { PATH: "/bin" },
+};
+
 describe("guards agree with the schemas", () => {
   for (const [name, fits, schema, samples] of PAIRS) {
     test(`[CL1] ${name}, on every sample and every spoilt one`, () => {
@@ -244,6 +257,8 @@ describe("guards agree with the schemas", () => {
       { type: "list-sessions", requestId: "r" },
       { type: "agent-ack", requestId: "r", session: "s", seq: 3 },
       { type: "agent-request", requestId: "r", request: { verb: "attach", session: "work", after: 0 } },
+      { type: "agent-request", requestId: "r", request: { verb: "close", session: "work" } },
+      { type: "agent-request", requestId: "r", request: PROMPT },
     ];
     expect(samples.every((sample) => isUsualMessage(sample as Record<string, unknown>))).toBe(true);
     const spoilts = samples.flatMap(spoilt).filter((value) => typeof value === "object" && value !== null);

@@ -131,14 +131,15 @@ export function createLoopback({ time, latencyMs, connectMs }: LoopbackOptions):
         }
         const pair = createPair({ time, latencyMs }, life, holding.life);
         holding.ends.add(pair.server);
-        pair.server.hear(answer.attach(pair.server.socket));
-        if (life.state === "dead") return pair.client.crash();
+        // Sent first: whatever the other side says at once comes behind it.
         pair.client.arrive(() => {
           if (over) return pair.client.socket.cut();
           if (!pair.client.isOpen()) return end({ kind: "broken" });
           pair.client.hear(attach(pair.client.socket));
           end({ kind: "open", socket: pair.client.socket });
         });
+        pair.server.hear(answer.attach(pair.server.socket));
+        if (life.state === "dead") pair.client.crash();
       });
     });
 
