@@ -59,8 +59,7 @@ export function createDemoAgent(deps: DemoAgentDeps): Pick<RpcPeer, "receive" | 
     const earlier = conversation.turns.map((each) => each.user);
     const turn = { user, agent: "" };
     conversation.turns.push(turn);
-    const save = () => store.save({ ...conversation, updatedAt: clock.iso() });
-    save();
+    store.keep(sessionId, { at: clock.iso(), user });
     try {
       turn.agent = await takeTurn(readScript(user, earlier), conversation.turns.length, {
         clock,
@@ -77,7 +76,7 @@ export function createDemoAgent(deps: DemoAgentDeps): Pick<RpcPeer, "receive" | 
           return OPTIONS.find(({ optionId }) => optionId === outcome.optionId)?.kind;
         },
       });
-      save();
+      store.keep(sessionId, { at: clock.iso(), agent: turn.agent });
       return { stopReason: over.signal.aborted ? "cancelled" : "end_turn" };
     } finally {
       turns.delete(sessionId);
@@ -97,9 +96,10 @@ export function createDemoAgent(deps: DemoAgentDeps): Pick<RpcPeer, "receive" | 
     }),
     "session/new"(params) {
       const cwd = String(params["cwd"]);
-      const conversation: Conversation = { sessionId: newId(), cwd, turns: [], updatedAt: clock.iso() };
+      const at = clock.iso();
+      const conversation: Conversation = { sessionId: newId(), cwd, turns: [], updatedAt: at };
       open.set(conversation.sessionId, conversation);
-      store.save(conversation);
+      store.keep(conversation.sessionId, { at, cwd });
       return { sessionId: conversation.sessionId };
     },
     "session/load"(params) {
@@ -121,6 +121,7 @@ export function createDemoAgent(deps: DemoAgentDeps): Pick<RpcPeer, "receive" | 
       const { sessionId } = opened(params);
       turns.get(sessionId)?.abort();
       open.delete(sessionId);
+      store.close(sessionId);
     },
     "session/delete": (params) => store.remove(String(params["sessionId"])),
     "session/prompt": prompt,
