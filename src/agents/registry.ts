@@ -32,6 +32,8 @@ export interface Registry {
   of(agent: string): AgentSession[];
   /** Throws when there is none of this name. */
   named(name: string): AgentSession;
+  /** To look at: one that is closed stays so. Throws when there is none. */
+  viewed(name: string): AgentSession;
   /** A session for this agent and directory: the named one, or a new one. */
   obtain(name: string | undefined, agent: string, cwd: string): AgentSession;
   /** Only its name finds it again. */
@@ -78,16 +80,34 @@ export function createRegistry(deps: RegistryDeps): Registry {
     return enter({ name, agent, displayName: displayName(agent), cwd }, journal);
   };
 
+  const bring = (session: AgentSession): AgentSession => {
+    keepInUse();
+    deps.entered(session);
+    session.resume(undefined, true);
+    return session;
+  };
+
   const find = (name: string): AgentSession | undefined => {
     const here = sessions.get(name);
     // Never a second one on the same journal: who still watches it sees the next turn too.
     if (here && closed.delete(here)) deps.entered(here);
     if (here) return here;
     const session = take(name);
-    if (!session) return undefined;
-    keepInUse();
-    deps.entered(session);
-    session.resume(undefined, true);
+    return session && bring(session);
+  };
+
+  const orNone = (name: string, session: AgentSession | undefined): AgentSession => {
+    if (session) return session;
+    const message = `There is no agent session "${name}"; holdfast sessions --all lists them`;
+    throw new Fault("SESSION_NOT_FOUND", message, { name });
+  };
+
+  const view = (name: string): AgentSession | undefined => {
+    const here = sessions.get(name);
+    if (here) return here;
+    const session = take(name);
+    if (session?.fold.closed) closed.add(session);
+    else if (session) bring(session);
     return session;
   };
 
@@ -130,13 +150,8 @@ export function createRegistry(deps: RegistryDeps): Registry {
     servers: shelf.servers,
     keepServers: shelf.keepServers,
     prune: (limits) => shelf.prune(limits, new Set(sessions.keys())),
-    named(name) {
-      const session = find(name);
-      if (session) return session;
-      throw new Fault("SESSION_NOT_FOUND", `There is no agent session "${name}"; holdfast sessions --all lists them`, {
-        name,
-      });
-    },
+    named: (name) => orNone(name, find(name)),
+    viewed: (name) => orNone(name, view(name)),
     obtain(name, agent, cwd) {
       const existing = name === undefined ? undefined : find(name);
       if (!existing) {

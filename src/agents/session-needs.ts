@@ -12,6 +12,8 @@ export interface Prompt {
   policy: Policy;
   /** Who asked, as the others see it. */
   clientId: string;
+  /** Its session is made for it alone. */
+  closes?: boolean;
 }
 
 export interface SessionOptions {

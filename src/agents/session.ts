@@ -108,10 +108,11 @@ export class AgentSession {
 
   /** Under an id that is known already nothing is sent again. Returns behind which record its events are. */
   prompt(prompt: Prompt): number {
-    const { promptId, text, policy, clientId } = prompt;
+    const { promptId, text, policy, clientId, closes } = prompt;
     const after = this.#known.get(promptId) ?? this.lastSeq;
     if (this.knows(promptId)) return after;
-    this.#scribe.mustRecord("prompt", { promptId, text, policy, clientId, queued: this.#queue.length + 1 });
+    const last = closes ? { closes } : {};
+    this.#scribe.mustRecord("prompt", { promptId, text, policy, clientId, queued: this.#queue.length + 1, ...last });
     this.#known.set(promptId, after);
     this.#queue.push(prompt);
     void this.#pump();

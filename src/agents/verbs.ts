@@ -41,6 +41,10 @@ function mustFit({ displayName, maxPromptCharacters = Number.POSITIVE_INFINITY }
   throw new Fault("INVALID_PAYLOAD", message);
 }
 
+/** Made for one prompt, which is over, and nobody looks on. */
+const isDone = ({ fold, work, viewers }: AgentSession): boolean =>
+  fold.closes === true && work.turn === "idle" && work.queued === 0 && viewers.size === 0;
+
 /** About so much in one answer. */
 const READ_BYTES = 200_000;
 
@@ -65,13 +69,16 @@ export function createVerbs({ launcher, manager, registry, watch, ready, linger,
   };
   const detach = (session: AgentSession, clientId: string): boolean => {
     const detached = session.viewers.detach(clientId);
-    if (detached && !registry.letGo(session)) watch.unwatched(session);
+    if (!detached || registry.letGo(session)) return detached;
+    // Not sooner: whoever never got the answer asks again under the same id, and must find it.
+    if (isDone(session)) void close(session.options.name);
+    else watch.unwatched(session);
     return detached;
   };
   const attach = (client: ServiceClient, session: AgentSession, after: number): void => {
     const { name } = session.options;
     session.viewers.attach(client.clientId, after, (events, notice) => client.events(name, events, notice));
-    watch.attached(session);
+    if (!registry.isShelved(name)) watch.attached(session);
   };
   const remember = (agent: string, env: Readonly<Record<string, string>>): void => {
     launcher.definition(agent);
@@ -81,18 +88,18 @@ export function createVerbs({ launcher, manager, registry, watch, ready, linger,
     const { clientId } = client;
     switch (request.verb) {
       case "prompt": {
-        const { agent, cwd, env, promptId, text, policy } = request;
+        const { agent, cwd, env, promptId, text, policy, closes = false } = request;
         mustFit(launcher.definition(agent), text);
         mustHaveRoom(deps.freeBytes?.() ?? Number.POSITIVE_INFINITY);
         const again = request.session === undefined ? registry.all().find((each) => each.knows(promptId)) : undefined;
         const session = again ?? registry.obtain(request.session, agent, cwd);
         remember(agent, env);
-        const after = session.prompt({ promptId, text, policy, clientId });
+        const after = session.prompt({ promptId, text, policy, clientId, closes });
         watch.prompted(session, promptId, request.detach);
-        const name = session.options.name;
-        if (request.attach !== true) return { session: name, after };
-        attach(client, session, after);
-        return { session: name, after, attached: true };
+        const attached = request.attach === true;
+        if (attached) attach(client, session, after);
+        const said = { ...(attached ? { attached } : {}), ...(closes ? { closes } : {}) };
+        return { session: session.options.name, after, ...said };
       }
       case "open": {
         const { agent, cwd, env, mcpServers } = request;
@@ -116,8 +123,9 @@ export function createVerbs({ launcher, manager, registry, watch, ready, linger,
       case "set-option":
         return await setOption(registry.named(request.session), ready, request.configId, request.value);
       case "attach": {
-        const session = registry.named(request.session);
+        const session = registry.viewed(request.session);
         if (request.after > session.lastSeq) {
+          registry.letGo(session);
           const message = `Session "${request.session}" has no event ${request.after}; its last one is ${session.lastSeq}`;
           throw new Fault("USAGE", message, { name: request.session });
         }
@@ -125,9 +133,11 @@ export function createVerbs({ launcher, manager, registry, watch, ready, linger,
         return infoOf(session);
       }
       case "read": {
-        const session = registry.named(request.session);
+        const session = registry.viewed(request.session);
         const events = session.viewers.read(request.after, request.count, READ_BYTES);
-        return { ...infoOf(session), events };
+        const info = infoOf(session);
+        registry.letGo(session);
+        return { ...info, events };
       }
       case "detach": {
         // Not by its name, which would bring back one that is closed.

@@ -66,20 +66,31 @@ export const prompt = holdfastCommand({
       promptId,
       detach,
       attach: !detach,
+      closes: wanted === undefined && !detach,
       env: context.plainEnv,
     });
-    const { session, after, attached } = asked as { session: string; after: number; attached?: boolean };
+    const { session, after, attached, closes } = asked as PromptAnswer;
     if (detach) {
       context.printer.json({ session, promptId });
       context.printer.line(session);
       return 0;
     }
+    let isClosed = wanted !== undefined;
+    const ended = () => {
+      isClosed ||= closes === true;
+    };
+    const told = attached ? early : undefined;
     try {
-      const told = attached ? early : undefined;
-      return await follow(context, connection, { session, after, promptId, timeoutMs: args.timeout, early: told });
+      return await follow(context, connection, {
+        session,
+        after,
+        promptId,
+        timeoutMs: args.timeout,
+        early: told,
+        ended,
+      });
     } finally {
-      if (wanted === undefined)
-        await askUntilAnswered(context, connection, { verb: "close", session }).catch(ignoreLoss);
+      if (!isClosed) await askUntilAnswered(context, connection, { verb: "close", session }).catch(ignoreLoss);
     }
   },
 });
@@ -94,12 +105,21 @@ const ignoreLoss = (thrown: unknown): void => {
 /** So long an agent may take to end a turn that was cancelled. */
 const DEAF_MS = 5_000;
 
+/** An older host says less. */
+interface PromptAnswer {
+  session: string;
+  after: number;
+  attached?: boolean;
+  closes?: boolean;
+}
+
 interface Asked {
   session: string;
   after: number;
   promptId: string;
   timeoutMs: number | undefined;
   early: EarlyEvents | undefined;
+  ended(): void;
 }
 
 async function follow(context: Context, connection: BridgeConnection, asked: Asked): Promise<number> {
@@ -126,6 +146,7 @@ async function follow(context: Context, connection: BridgeConnection, asked: Ask
       view.show(event);
       dialog.told(event);
       if (event.type !== "turn-ended" || event.data["promptId"] !== promptId) continue;
+      asked.ended();
       // Ctrl-C or a closed pipe: whoever started us knows which, and with which code that ends.
       if (why === "signal") signal.throwIfAborted();
       if (why === "timeout") throw givenUp(timeoutMs, " and was cancelled");

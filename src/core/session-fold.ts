@@ -44,6 +44,8 @@ export interface SessionFold {
   /** It was loaded, and what comes until the next turn is history. */
   suppressed: boolean;
   closed: boolean;
+  /** Made for its last prompt alone: whoever leaves it last when that is over closes it. */
+  closes?: boolean;
   /** By id, and behind which record each begins; the newest ones. */
   prompts: [promptId: string, after: number][];
   open: OpenPrompt[];
@@ -142,6 +144,7 @@ function noticePrompt(fold: SessionFold, { seq, at, type, data }: SessionRecord)
   const promptId = String(data["promptId"]);
   if (type === "prompt") {
     const { policy, clientId } = data;
+    fold.closes = data["closes"] === true;
     fold.title ??= titleOf(String(data["text"] ?? ""));
     fold.open.push({ promptId, seq, at, policy: String(policy), clientId: String(clientId) });
     fold.prompts.push([promptId, seq - 1]);

@@ -25,6 +25,8 @@ export const AgentRequest = z.discriminatedUnion("verb", [
     detach: z.boolean().default(false),
     /** Whoever asks is attached from this prompt on; the answer then says so. */
     attach: z.boolean().optional(),
+    /** Whoever leaves the session last, with nothing left to do in it, closes it; the answer then says so. */
+    closes: z.boolean().optional(),
     /** What the agent's definition lists, from whoever causes its start. */
     env: z.record(z.string(), z.string()),
   }),

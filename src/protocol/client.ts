@@ -84,6 +84,7 @@ const isPrompt = shape<Request<"prompt">>({
   promptId: (value): value is string => isText(value) && value.length >= 8,
   detach: isFlag,
   attach: optional(isFlag),
+  closes: optional(isFlag),
   env: isTextRecord,
 });
 const isListSessions = shape<Extract<ClientMessage, { type: "list-sessions" }>>({

@@ -1,6 +1,6 @@
 // What becomes of a session that is closed, and of all of them when the host leaves? Nothing is lost, written twice or left open.
 import { describe, expect, test } from "bun:test";
-import { END_TURN, midTurn, openService } from "./service-world.ts";
+import { END_TURN, endTurn, midTurn, newPromptId, openService, type ServiceWorld } from "./service-world.ts";
 
 describe("close", () => {
   test("[SE1] cancels the turn, takes back what is queued, closes the session in the agent, and leaves the process", () => {
@@ -99,6 +99,77 @@ describe("close", () => {
     world.machine.advance(1_000);
     expect(client.of("turn-ended")[0]?.data["stopReason"]).toBe("cancelled");
     expect(world.agents.latest.asked("session/prompt")).toEqual([]);
+  });
+});
+
+describe("a session for one prompt", () => {
+  const asking = (world: ServiceWorld, promptId: string) => {
+    const client = world.client("asker");
+    const answer = client.prompt("x", { promptId, attach: true, closes: true });
+    return { client, ...answer };
+  };
+
+  test("[SE1] is closed by whoever leaves it last, when its turn is over; the answer says so", () => {
+    const world = openService();
+    const { client, ...answer } = asking(world, newPromptId());
+    expect(answer).toMatchObject({ attached: true, closes: true });
+    const other = world.client("other");
+    world.machine.until(() => world.agents.all[0]?.asked("session/prompt").length === 1);
+    other.attach(answer.session);
+    endTurn(world, client);
+    client.leave();
+    expect(world.service.infos().map(({ name }) => name)).toEqual([answer.session]);
+    other.leave();
+    expect(world.service.infos()).toEqual([]);
+    expect(world.agents.latest.asked("session/close")).toHaveLength(1);
+    expect(world.journal(answer.session).at(-1)?.type).toBe("session-closed");
+  });
+
+  test("[SE1] stays when its client leaves in the middle, and when somebody goes on with it under its name", () => {
+    const world = openService();
+    const { client, session } = asking(world, newPromptId());
+    world.machine.until(() => world.agents.all[0]?.asked("session/prompt").length === 1);
+    client.leave();
+    const other = world.client("other");
+    other.attach(session);
+    endTurn(world, other);
+    other.prompt("more", { session });
+    world.machine.until(() => world.agents.latest.asked("session/prompt").length === 2);
+    endTurn(world, other);
+    other.leave();
+    expect(world.service.infos().map(({ name }) => name)).toEqual([session]);
+  });
+
+  test("[KP5] is found by the prompt's id until then: who never got the answer and asks the next host sends nothing twice", () => {
+    const world = openService();
+    const promptId = newPromptId();
+    const { client, session } = asking(world, promptId);
+    world.machine.until(() => world.agents.all[0]?.asked("session/prompt").length === 1);
+    endTurn(world, client);
+    const next = world.nextHost();
+    const again = asking(next, promptId);
+    expect(again.session).toBe(session);
+    next.machine.advance(1_000);
+    expect(again.client.of("turn-ended").map(({ data }) => data["promptId"])).toEqual([promptId]);
+    expect(next.agents.all).toEqual([]);
+    again.client.leave();
+    expect(next.service.infos()).toEqual([]);
+  });
+
+  test("[SE3] once closed it is looked at and stays closed, and its file with it", () => {
+    const world = openService();
+    const { client, session } = asking(world, newPromptId());
+    world.machine.until(() => world.agents.all[0]?.asked("session/prompt").length === 1);
+    endTurn(world, client);
+    client.leave();
+    const lines = world.journal(session).length;
+    const late = world.client("late");
+    late.attach(session);
+    expect(late.types().at(-1)).toBe("session-closed");
+    late.leave();
+    expect(late.done({ verb: "read", session, after: 0, count: 100 })).toMatchObject({ lastSeq: lines });
+    expect(world.service.infos()).toEqual([]);
+    expect(world.journal(session)).toHaveLength(lines);
   });
 });
 

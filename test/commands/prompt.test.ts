@@ -45,7 +45,7 @@ describe("output", () => {
     const running = stage.run(prompt, ["claude-code", "hi"]);
     expect(running.wait()).toBe(0);
     expect(running.out()).toBe("Hello\n");
-    expect(running.asked.map(({ verb }) => verb)).toEqual(["prompt", "close"]);
+    expect(running.asked.map(({ verb }) => verb)).toEqual(["prompt"]);
     expect(stage.service.infos()).toEqual([]);
     expect(stage.agents.latest.asked("session/close")).toHaveLength(1);
   });
@@ -55,7 +55,7 @@ describe("output", () => {
     const running = stage.run(prompt, ["claude-code", "hi"]);
     running.answer((request) => {
       if (request.verb !== "prompt") return undefined;
-      const { attach: _, ...older } = request;
+      const { attach: _, closes: _too, ...older } = request;
       return stage.service.asked({ clientId: "older", events() {} }, older);
     });
     expect([running.wait(), running.out()]).toEqual([0, "Hello\n"]);
@@ -71,7 +71,7 @@ describe("output", () => {
       return stage.service.asked({ clientId: "lost", events() {} }, request);
     });
     expect([running.wait(), running.out()]).toEqual([0, "Hello\n"]);
-    expect(running.asked.map(({ verb }) => verb)).toEqual(["prompt", "attach", "close"]);
+    expect(running.asked.map(({ verb }) => verb)).toEqual(["prompt", "attach"]);
   });
 
   test("[SE1] a session with a name stays, and --detach prints the name and returns", () => {

@@ -238,6 +238,7 @@ const PROMPT = {
   promptId: "12345678",
   detach: false,
   attach: true,
+  closes: true,
   env: { PATH: "/bin" },
 };
 
