@@ -63,8 +63,6 @@ export function createRegistry(deps: RegistryDeps): Registry {
   const closed = new Set<AgentSession>();
   const all = () => [...sessions.values()].filter((session) => !closed.has(session));
 
-  const keepInUse = (): void => shelf.keepInUse([...sessions.keys()]);
-
   const enter = (options: SessionOptions, journal: Journal): AgentSession => {
     const { now, ready, changed } = deps;
     const session = new AgentSession(options, { clock, now, journal, ready, changed });
@@ -81,7 +79,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
   };
 
   const bring = (session: AgentSession): AgentSession => {
-    keepInUse();
+    shelf.inUse.came(session.options.name);
     deps.entered(session);
     session.resume(undefined, true);
     return session;
@@ -116,14 +114,14 @@ export function createRegistry(deps: RegistryDeps): Registry {
     if (session.viewers.size > 0 || session.isBehind) return true;
     sessions.delete(session.options.name);
     journals.get(session)?.close();
-    keepInUse();
+    shelf.inUse.went(session.options.name);
     return closed.delete(session);
   };
 
   return {
     all,
     restore() {
-      const restored = shelf.wereInUse().flatMap((name) => (sessions.has(name) ? [] : (take(name) ?? [])));
+      const restored = shelf.inUse.names().flatMap((name) => (sessions.has(name) ? [] : (take(name) ?? [])));
       // Closed while somebody still watched it; or made for a prompt that never came: whoever asked asks again.
       const over = restored.filter(({ fold, lastSeq }) => fold.closed || lastSeq <= CREATED_SEQ);
       for (const session of over) closed.add(session);
@@ -158,7 +156,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
         const made = name ?? `${agent}-${newId().slice(0, NAME_LETTERS)}`;
         const journal = shelf.create(made, agent, cwd);
         const session = enter({ name: made, agent, displayName: displayName(agent), cwd }, journal);
-        keepInUse();
+        shelf.inUse.came(made);
         deps.entered(session);
         return session;
       }

@@ -5,6 +5,7 @@ import { titleOf } from "../core/session-fold.ts";
 import type { Clock, Files } from "../platform/world.ts";
 import { SessionName, type SessionRecord } from "../protocol/agents.ts";
 import { messageOf } from "../protocol/fault.ts";
+import { createInUse, type InUse } from "./in-use.ts";
 import { type FoldKeeper, type Journal, openJournal, parseRecord } from "./journal.ts";
 import { diskFull } from "./scribe.ts";
 
@@ -19,9 +20,8 @@ export interface Shelf {
   keepServers(name: string, servers: readonly unknown[]): void;
   /** Removes what is too old, then the oldest while all together is too much. */
   prune(limits: PruneLimits, inUse: ReadonlySet<string>): { removed: string[]; bytes: number };
-  /** Those in use, for the next host. */
-  keepInUse(names: readonly string[]): void;
-  wereInUse(): string[];
+  /** Those that the next host brings back. */
+  readonly inUse: InUse;
 }
 
 const END = ".ndjson";
@@ -33,7 +33,6 @@ export function createShelf(clock: Clock, files: Files, directory: string): Shel
   const file = (name: string): string => join(directory, `${name}${END}`);
   const foldFile = (name: string): string => join(directory, `${name}.fold.json`);
   const serversFile = (name: string): string => join(directory, `${name}.mcp.json`);
-  const inUseFile = join(directory, "in-use.json");
   const names = () =>
     files
       .list(directory)
@@ -107,20 +106,6 @@ export function createShelf(clock: Clock, files: Files, directory: string): Shel
       journal.close();
       return undefined;
     },
-    keepInUse(inUse) {
-      try {
-        files.replace(inUseFile, JSON.stringify(inUse));
-      } catch {
-        // A full disk: then the next host finds some of them only by their name.
-      }
-    },
-    wereInUse() {
-      try {
-        const read: unknown = JSON.parse(files.readPrivate(inUseFile) ?? "[]");
-        return Array.isArray(read) ? read.map(String) : [];
-      } catch {
-        return [];
-      }
-    },
+    inUse: createInUse(files, directory),
   };
 }

@@ -1,0 +1,62 @@
+// Which sessions does the next host bring back? A line for each that came into use or went: that is quicker than a new file.
+import { join } from "node:path";
+import type { Files, JournalFile } from "../platform/world.ts";
+
+export interface InUse {
+  /** As the last host left them. */
+  names(): string[];
+  came(name: string): void;
+  went(name: string): void;
+}
+
+/** Then the lines are written anew, one for each that is in use. */
+const MOST_LINES = 10_000;
+
+export function createInUse(files: Files, directory: string): InUse {
+  const path = join(directory, "in-use.log");
+  let names: Set<string> | undefined;
+  let file: JournalFile | undefined;
+  let lines = 0;
+
+  const read = (): Set<string> => {
+    const found = new Set<string>();
+    files.eachLine(path, 0, (line) => {
+      lines++;
+      const [mark, name] = [line.slice(0, 1), line.slice(1)];
+      if (mark === "+") found.add(name);
+      else found.delete(name);
+    });
+    return found;
+  };
+  const known = (): Set<string> => {
+    names ??= read();
+    return names;
+  };
+  const keep = (line: string): void => {
+    try {
+      if (lines++ > MOST_LINES) {
+        file?.close();
+        file = undefined;
+        files.replace(path, [...known()].map((name) => `+${name}\n`).join(""));
+        lines = known().size;
+        return;
+      }
+      file ??= files.journal(path);
+      file.append(line);
+    } catch {
+      // A full disk: then the next host finds some of them only by their name.
+    }
+  };
+
+  return {
+    names: () => [...known()],
+    came(name) {
+      if (known().has(name)) return;
+      known().add(name);
+      keep(`+${name}`);
+    },
+    went(name) {
+      if (known().delete(name)) keep(`-${name}`);
+    },
+  };
+}
