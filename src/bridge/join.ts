@@ -152,6 +152,8 @@ function greet(
       left = true;
       watch?.stop();
       socket.close(1000, "");
+      // All that mattered was answered: nobody waits for an answer to the goodbye.
+      socket.cut();
     };
     const send = (message: ClientMessage) => {
       const text = JSON.stringify(message);
