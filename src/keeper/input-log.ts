@@ -19,8 +19,9 @@ const parse = (text: string): Entry | undefined => {
 
 export interface InputLog {
   has(key: string): boolean;
+  isUnsure(key: string): boolean;
   /** Recorded, and not marked as written. */
-  readonly unsure: readonly string[];
+  readonly unsure: readonly Input[];
   /** Where the next record begins. */
   readonly end: number;
   record(input: Input): void;
@@ -29,14 +30,14 @@ export interface InputLog {
 
 export function openInputLog(file: JournalFile): InputLog {
   const keys = new Set<string>();
-  const unsure = new Set<string>();
+  const unsure = new Map<string, Input>();
   let end = 0;
   const read = (entry: Entry | undefined): void => {
     if (!entry) return;
     if ("done" in entry) unsure.delete(entry.done);
     else {
       keys.add(entry.key);
-      unsure.add(entry.key);
+      unsure.set(entry.key, entry);
     }
   };
   file.eachLine((text, offset) => {
@@ -50,8 +51,9 @@ export function openInputLog(file: JournalFile): InputLog {
   };
   return {
     has: (key) => keys.has(key),
+    isUnsure: (key) => unsure.has(key),
     get unsure() {
-      return [...unsure];
+      return [...unsure.values()];
     },
     get end() {
       return end;

@@ -1,6 +1,7 @@
 // Who stays with an agent whatever happens to hosts? One small process each: its input, its signals, how it ended.
 import type { HeldAgent, LineDoor, LineEvents, LineSocket, ProcessMark } from "../platform/agent-world.ts";
 import type { Clock, Files, Log } from "../platform/world.ts";
+import { isAnswerKey } from "../rpc/json-rpc.ts";
 import { type Input, type InputLog, openInputLog } from "./input-log.ts";
 import { endProcess } from "./ladder.ts";
 import type { KeeperSpec, KeeperState, Place } from "./place.ts";
@@ -56,8 +57,11 @@ export async function keep(deps: KeeperDeps): Promise<void> {
 
   remember({});
   const inputs = openInputLog(files.journal(place.inputLog));
-  // Of an earlier keeper; what we write ourselves we know.
-  const unsure = earlier ? [...inputs.unsure] : [];
+  // Of an earlier keeper; what we write ourselves we know. An answer is written again: twice it harms no agent
+  // (measured), and one that never came would leave its turn waiting for ever.
+  const doubtful = earlier ? inputs.unsure : [];
+  const again = doubtful.filter(({ key }) => isAnswerKey(key));
+  const unsure = doubtful.map(({ key }) => key).filter((key) => !isAnswerKey(key));
   let agent: HeldAgent;
   try {
     agent = deps.hold();
@@ -71,6 +75,7 @@ export async function keep(deps: KeeperDeps): Promise<void> {
 
   const tell = (line: KeeperLine): void => host?.send(JSON.stringify(line));
   const write = createWriter(deps, inputs, agent, ready, tell);
+  for (const input of again) write(input);
 
   void agent.exited.then((exit: Exit) => {
     remember({ exit });
@@ -181,9 +186,10 @@ function createWriter(
     await ready;
     for (let input = waiting.shift(); input; input = waiting.shift()) {
       const { key, line } = input;
-      if (!inputs.has(key)) {
+      const isAgain = isAnswerKey(key) && inputs.isUnsure(key);
+      if (isAgain || !inputs.has(key)) {
         try {
-          inputs.record(input);
+          if (!isAgain) inputs.record(input);
         } catch (thrown) {
           tell({ told: "refused", key, why: thrown instanceof Error ? thrown.message : String(thrown) });
           continue;

@@ -54,7 +54,9 @@ export interface PeerStart {
   answered?: ReadonlySet<string>;
 }
 
-export const answerKey = (id: RpcId): string => `answer ${JSON.stringify(id)}`;
+const ANSWER = "answer ";
+export const answerKey = (id: RpcId): string => `${ANSWER}${JSON.stringify(id)}`;
+export const isAnswerKey = (key: string): boolean => key.startsWith(ANSWER);
 
 export interface RequestOptions {
   timeoutMs?: number;

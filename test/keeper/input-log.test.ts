@@ -14,12 +14,13 @@ test("[KP3] a key is known from its record on, and in doubt until its mark, also
   const path = directory.at("in.log");
   const log = openInputLog(systemFiles.journal(path));
   log.record(input("a"));
-  expect([log.has("a"), log.unsure]).toEqual([true, ["a"]]);
+  expect([log.has("a"), log.unsure, log.isUnsure("a")]).toEqual([true, [input("a")], true]);
   log.mark("a");
   log.record(input("b"));
   const again = openInputLog(systemFiles.journal(path));
   for (const each of [log, again]) {
-    expect([each.has("a"), each.has("b"), each.has("c"), each.unsure]).toEqual([true, true, false, ["b"]]);
+    expect([each.has("a"), each.has("b"), each.has("c"), each.unsure]).toEqual([true, true, false, [input("b")]]);
+    expect([each.isUnsure("a"), each.isUnsure("b")]).toEqual([false, true]);
     expect(each.end).toBe(statSync(path).size);
   }
 });

@@ -193,6 +193,28 @@ describe("a keeper that takes the place of a dead one", () => {
     ]);
   });
 
+  test("[KP6] an answer in doubt is written again, once, and in front of all that comes: its turn would wait for ever", () => {
+    const stage = openStage();
+    const host = stage.host(1);
+    stage.one.fifo.room = 9;
+    host.say(input("answer 7"));
+    stage.killKeeper();
+    stage.one.fifo.room = Number.POSITIVE_INFINITY;
+    const next = stage.host(1);
+    next.say(input("c"));
+    stage.machine.advance(5);
+    expect(next.of("attached")).toMatchObject([{ unsure: [] }]);
+    next.say(input("answer 7"));
+    expect([heard(stage), next.taken()]).toEqual([
+      ["answer 7", "c"],
+      ["answer 7", "c", "answer 7"],
+    ]);
+    stage.killKeeper();
+    stage.host(2);
+    stage.machine.advance(5);
+    expect(heard(stage)).toEqual(["answer 7", "c"]);
+  });
+
   test("[KP6] its newline is never inside a line of its own, also when the agent does not read for a while", () => {
     const stage = openStage();
     const host = stage.host(1);
