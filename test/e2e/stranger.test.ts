@@ -14,7 +14,9 @@ const ALLOWED = {
 const HEADERS = [
   ...["accept", "accept-encoding", "connection", "host", "upgrade", "user-agent"],
   ...["sec-websocket-extensions", "sec-websocket-key", "sec-websocket-version"],
+  "x-holdfast-nonce",
 ];
+const IS_NONCE = new RegExp(`^${NONCE}$`);
 
 const tokenOf = (stage: Stage): string => readFileSync(join(stage.state, "token"), "utf8").trim();
 
@@ -22,6 +24,10 @@ function expectNothingToldTo(stranger: Stranger, token: string): void {
   expect(stranger.frames.filter(({ path, text }) => !ALLOWED[path]?.test(text))).toEqual([]);
   const names = new Set(stranger.requests.flatMap(({ headers }) => Object.keys(headers)));
   expect([...names].filter((name) => !HEADERS.includes(name))).toEqual([]);
+  const nonces = stranger.requests.flatMap(({ headers }) => headers["x-holdfast-nonce"] ?? []);
+  expect(nonces.filter((nonce) => !IS_NONCE.test(nonce))).toEqual([]);
+  // A new one for each knock, and never the token.
+  expect(new Set(nonces).size).toBe(nonces.length);
   expect(new Set(stranger.requests.map(({ path }) => path))).toEqual(new Set(["/client", "/plugin", "/health"]));
   expect(JSON.stringify(stranger.requests)).not.toContain(token);
 }
