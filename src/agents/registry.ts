@@ -34,8 +34,10 @@ export interface Registry {
   named(name: string): AgentSession;
   /** To look at: one that is closed stays so. Throws when there is none. */
   viewed(name: string): AgentSession;
-  /** A session for this agent and directory: the named one, or a new one. */
-  obtain(name: string | undefined, agent: string, cwd: string): AgentSession;
+  /** A session for this agent and directory: the named one, or a new one whose name comes of its first prompt. */
+  obtain(name: string | undefined, agent: string, cwd: string, promptId?: string): AgentSession;
+  /** The one that was made for this prompt, closed or not. */
+  askedBefore(agent: string, promptId: string): AgentSession | undefined;
   /** Only its name finds it again. */
   isShelved(name: string): boolean;
   live(name: string): AgentSession | undefined;
@@ -109,6 +111,10 @@ export function createRegistry(deps: RegistryDeps): Registry {
     return session;
   };
 
+  /** Found again by the prompt that it was made for: asked for twice, it is one session. */
+  const madeName = (agent: string, promptId: string): string =>
+    `${agent}-${promptId.replace(/[^A-Za-z0-9-]/g, "").slice(0, NAME_LETTERS)}`;
+
   const letGo = (session: AgentSession): boolean => {
     if (!closed.has(session)) return false;
     if (session.viewers.size > 0 || session.isBehind) return true;
@@ -150,10 +156,21 @@ export function createRegistry(deps: RegistryDeps): Registry {
     prune: (limits) => shelf.prune(limits, new Set(sessions.keys())),
     named: (name) => orNone(name, find(name)),
     viewed: (name) => orNone(name, view(name)),
-    obtain(name, agent, cwd) {
+    askedBefore(agent, promptId) {
+      const name = madeName(agent, promptId);
+      const made = all().find((each) => each.knows(promptId)) ?? (shelf.has(name) ? view(name) : undefined);
+      if (!made || made.knows(promptId)) return made;
+      letGo(made);
+      return undefined;
+    },
+    obtain(name, agent, cwd, promptId = newId()) {
       const existing = name === undefined ? undefined : find(name);
       if (!existing) {
-        const made = name ?? `${agent}-${newId().slice(0, NAME_LETTERS)}`;
+        const own = madeName(agent, promptId);
+        const begun = name === undefined ? sessions.get(own) : undefined;
+        // Its host died before the prompt was on record.
+        if (begun && begun.lastSeq <= CREATED_SEQ && begun.options.cwd === cwd) return begun;
+        const made = name ?? (shelf.has(own) ? madeName(agent, newId()) : own);
         const journal = shelf.create(made, agent, cwd);
         const session = enter({ name: made, agent, displayName: displayName(agent), cwd }, journal);
         shelf.inUse.came(made);

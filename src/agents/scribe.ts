@@ -13,6 +13,7 @@ export interface Scribe {
   readonly isBehind: boolean;
   /** From now on nothing is written. */
   end(): void;
+  readonly isOver: boolean;
 }
 
 interface Waiting {
@@ -103,6 +104,9 @@ export function createScribe(
     end() {
       over = true;
       cancel();
+    },
+    get isOver() {
+      return isOver();
     },
   };
 }

@@ -13,6 +13,7 @@ import { createLauncher, type LauncherWorld } from "./launcher.ts";
 import { canClose, createOpener } from "./opener.ts";
 import { createRegistry } from "./registry.ts";
 import type { AgentSession } from "./session.ts";
+import { isDone } from "./session-needs.ts";
 import { orLogin } from "./turn-failure.ts";
 import { createVerbs, type ServiceClient } from "./verbs.ts";
 
@@ -53,6 +54,8 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     registry.of(agent).find(({ acpSessionId }) => acpSessionId === sessionId);
 
   let hasLeft = false;
+  /** Without work when the journals were closed: what is heard later is the next host's to judge. */
+  let idleAtLeave: readonly string[] = [];
   const isWritten = (agent: string): boolean =>
     registry.held().every(({ options, isBehind }) => options.agent !== agent || !isBehind);
 
@@ -136,6 +139,7 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     const client = opener.clientOf(session);
     if (client && session.work.turn === "idle") launcher.settled(client);
     linger(session.options.agent);
+    if (isDone(session)) void close(session.options.name);
   };
   const registry = createRegistry({ ...deps, displayName, ready, now: watch.now, changed, entered: watch.unwatched });
 
@@ -157,6 +161,22 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
       opener.open(client, session).catch((thrown) => log.warn(`Not restored: ${messageOf(thrown)}`));
     }
   });
+
+  const close = async (name: string): Promise<void> => {
+    // Whoever asks again after a loss has closed it already.
+    if (registry.isShelved(name)) return;
+    const session = registry.named(name);
+    const left = leaveAgent(session);
+    if (session.work.turn !== "idle") {
+      await left;
+      // The end of its turn is recorded first.
+      await deps.clock.sleep(0);
+    }
+    // Where nothing runs nobody waits for the agent: it closes its side meanwhile.
+    session.record("session-closed", {});
+    registry.drop(session);
+    watch.closed(session);
+  };
 
   const adopted = adoptLeft({
     clock: deps.clock,
@@ -187,22 +207,6 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     cancelPrune = deps.clock.after(PRUNE_EACH_MS, pruneDaily);
   }
 
-  const close = async (name: string): Promise<void> => {
-    // Whoever asks again after a loss has closed it already.
-    if (registry.isShelved(name)) return;
-    const session = registry.named(name);
-    const left = leaveAgent(session);
-    if (session.work.turn !== "idle") {
-      await left;
-      // The end of its turn is recorded first.
-      await deps.clock.sleep(0);
-    }
-    // Where nothing runs nobody waits for the agent: it closes its side meanwhile.
-    session.record("session-closed", {});
-    registry.drop(session);
-    watch.closed(session);
-  };
-
   const verbs = createVerbs({ ...deps, launcher, manager, registry, watch, ready, linger, close });
 
   return {
@@ -224,6 +228,7 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     },
     async leave() {
       hasLeft = true;
+      idleAtLeave = manager.names().filter(watch.isIdle);
       watch.end();
       for (const session of registry.held()) session.end(deps.keepers !== undefined);
       // What was recorded last is sent before the goodbye.
@@ -232,9 +237,7 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     async end(handsOver) {
       cancelPrune();
       watch.end();
-      const isOver = (agent: string): boolean => !deps.keepers || (!handsOver && watch.isIdle(agent));
-      const idle = manager.names().filter(isOver);
-      await manager.shutdownAll(idle);
+      await manager.shutdownAll(!deps.keepers ? manager.names() : handsOver ? [] : idleAtLeave);
       manager.leave();
     },
   };

@@ -36,3 +36,7 @@ export interface SessionDeps {
 export interface Work extends Omit<IdleState, "pin"> {
   turn: "idle" | "running" | "waiting";
 }
+
+/** Made for one prompt, which is over, and nobody looks on. */
+export const isDone = ({ fold, viewers }: AgentSession): boolean =>
+  fold.closes === true && !fold.closed && fold.open.length === 0 && viewers.size === 0;

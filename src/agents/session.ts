@@ -13,6 +13,8 @@ import { createSessionSettings, type SessionSettings } from "./session-settings.
 import { turnFailure } from "./turn-failure.ts";
 import { createViewers, type Viewers } from "./viewers.ts";
 
+type Ended = Record<string, unknown>;
+
 export class AgentSession {
   readonly options: SessionOptions;
   readonly viewers: Viewers;
@@ -203,11 +205,11 @@ export class AgentSession {
     await this.#run(prompt, this.#turn(prompt));
   }
 
-  async #run(prompt: Prompt, turn: Promise<Record<string, unknown>>): Promise<void> {
+  async #run(prompt: Prompt, turn: Promise<Ended>): Promise<void> {
     this.#running = prompt;
     this.#policy = prompt.policy;
     this.#cancelled = false;
-    const givenUp = Promise.withResolvers<Record<string, unknown>>();
+    const givenUp = Promise.withResolvers<Ended>();
     this.#giveUp = () => givenUp.resolve({ stopReason: "cancelled" });
     const end = await Promise.race([turn, givenUp.promise]);
     this.#written.delete(prompt);
@@ -216,12 +218,14 @@ export class AgentSession {
     void this.#pump();
   }
 
-  async #turn(prompt: Prompt): Promise<Record<string, unknown>> {
+  async #turn(prompt: Prompt): Promise<Ended> {
     // The caller notes first that it runs.
     await Promise.resolve();
     try {
       const client = await this.#deps.ready(this);
       if (this.#cancelled || this.#running !== prompt) return { stopReason: "cancelled" };
+      // It is the next host's: nothing is sent whose beginning is not on record.
+      if (this.#scribe.isOver) return await new Promise<never>(() => {});
       this.suppressed = false;
       this.record("turn-started", { promptId: prompt.promptId }, client.position());
       this.#activity.turnStarted();
@@ -231,11 +235,7 @@ export class AgentSession {
     }
   }
 
-  async #ask(
-    prompt: Prompt,
-    client: AcpClient,
-    asked?: Promise<Record<string, unknown>>,
-  ): Promise<Record<string, unknown>> {
+  async #ask(prompt: Prompt, client: AcpClient, asked?: Promise<Ended>): Promise<Ended> {
     this.#client = client;
     this.#written.add(prompt);
     this.#deps.changed(this);

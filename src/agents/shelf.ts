@@ -12,6 +12,7 @@ import { diskFull } from "./scribe.ts";
 export interface Shelf {
   create(name: string, agent: string, cwd: string): Journal;
   find(name: string): Journal | undefined;
+  has(name: string): boolean;
   names(): string[];
   /** What its first lines say, without reading the rest. */
   peek(name: string): { agent: string; cwd: string; title?: string; updatedAt?: string } | undefined;
@@ -46,6 +47,7 @@ export function createShelf(clock: Clock, files: Files, directory: string): Shel
     return openJournal(files.journal(file(name)), () => clock.iso(), folds);
   };
   return {
+    has: (name) => files.stats(file(name)) !== undefined,
     names,
     peek(name) {
       const journal = files.journal(file(name));

@@ -11,6 +11,7 @@ import { login } from "./login.ts";
 import { openedSession, setMode, setOption } from "./open-session.ts";
 import type { Registry } from "./registry.ts";
 import type { AgentSession } from "./session.ts";
+import { isDone } from "./session-needs.ts";
 
 export interface ServiceClient {
   clientId: string;
@@ -41,10 +42,6 @@ function mustFit({ displayName, maxPromptCharacters = Number.POSITIVE_INFINITY }
   throw new Fault("INVALID_PAYLOAD", message);
 }
 
-/** Made for one prompt, which is over, and nobody looks on. */
-const isDone = ({ fold, work, viewers }: AgentSession): boolean =>
-  fold.closes === true && work.turn === "idle" && work.queued === 0 && viewers.size === 0;
-
 /** About so much in one answer. */
 const READ_BYTES = 200_000;
 
@@ -70,7 +67,6 @@ export function createVerbs({ launcher, manager, registry, watch, ready, linger,
   const detach = (session: AgentSession, clientId: string): boolean => {
     const detached = session.viewers.detach(clientId);
     if (!detached || registry.letGo(session)) return detached;
-    // Not sooner: whoever never got the answer asks again under the same id, and must find it.
     if (isDone(session)) void close(session.options.name);
     else watch.unwatched(session);
     return detached;
@@ -91,11 +87,11 @@ export function createVerbs({ launcher, manager, registry, watch, ready, linger,
         const { agent, cwd, env, promptId, text, policy, closes = false } = request;
         mustFit(launcher.definition(agent), text);
         mustHaveRoom(deps.freeBytes?.() ?? Number.POSITIVE_INFINITY);
-        const again = request.session === undefined ? registry.all().find((each) => each.knows(promptId)) : undefined;
-        const session = again ?? registry.obtain(request.session, agent, cwd);
+        const again = request.session === undefined ? registry.askedBefore(agent, promptId) : undefined;
+        const session = again ?? registry.obtain(request.session, agent, cwd, promptId);
         remember(agent, env);
         const after = session.prompt({ promptId, text, policy, clientId, closes });
-        watch.prompted(session, promptId, request.detach);
+        if (!registry.isShelved(session.options.name)) watch.prompted(session, promptId, request.detach);
         const attached = request.attach === true;
         if (attached) attach(client, session, after);
         const said = { ...(attached ? { attached } : {}), ...(closes ? { closes } : {}) };

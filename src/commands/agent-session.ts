@@ -18,23 +18,29 @@ type Told = ConnectionEvents["agent-events"];
 
 /** What comes before it is known which session is followed. */
 export interface EarlyEvents {
-  /** Taken once; undefined when the host that told it is gone. */
+  /** The host that answered now is the one whose events count. */
+  answered(): void;
+  /** Taken once; undefined when that host is gone. */
   take(): Told[] | undefined;
 }
 
 export function collectEarly(connection: BridgeConnection): EarlyEvents {
-  const told: Told[] = [];
-  let isLost = false;
+  let told: Told[] = [];
+  let isAttached = false;
   const stops = [
     connection.on("agent-events", (events) => void told.push(events)),
     connection.on("host-lost", () => {
-      isLost = true;
+      told = [];
+      isAttached = false;
     }),
   ];
   return {
+    answered() {
+      isAttached = true;
+    },
     take() {
       for (const stop of stops) stop();
-      return isLost ? undefined : told;
+      return isAttached ? told : undefined;
     },
   };
 }

@@ -79,14 +79,14 @@ export const prompt = holdfastCommand({
     const ended = () => {
       isClosed ||= closes === true;
     };
-    const told = attached ? early : undefined;
+    if (attached) early.answered();
     try {
       return await follow(context, connection, {
         session,
         after,
         promptId,
         timeoutMs: args.timeout,
-        early: told,
+        early,
         ended,
       });
     } finally {
@@ -118,7 +118,7 @@ interface Asked {
   after: number;
   promptId: string;
   timeoutMs: number | undefined;
-  early: EarlyEvents | undefined;
+  early: EarlyEvents;
   ended(): void;
 }
 
@@ -145,6 +145,7 @@ async function follow(context: Context, connection: BridgeConnection, asked: Ask
     for await (const event of followSession(connection, session, asked.after, notice, over.signal, asked.early)) {
       view.show(event);
       dialog.told(event);
+      if (event.type === "session-closed") break;
       if (event.type !== "turn-ended" || event.data["promptId"] !== promptId) continue;
       asked.ended();
       // Ctrl-C or a closed pipe: whoever started us knows which, and with which code that ends.

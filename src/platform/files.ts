@@ -70,7 +70,7 @@ export const systemFiles: Files = {
   directory(path) {
     if (existsSync(path)) return checkPrivate(path, 0o700);
     try {
-      mkdirSync(dirname(path), { recursive: true });
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       mkdirSync(path, { mode: 0o700 });
       if (hasModes) chmodSync(path, 0o700);
     } catch (thrown) {

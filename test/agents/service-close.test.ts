@@ -126,35 +126,75 @@ describe("a session for one prompt", () => {
     expect(world.journal(answer.session).at(-1)?.type).toBe("session-closed");
   });
 
-  test("[SE1] stays when its client leaves in the middle, and when somebody goes on with it under its name", () => {
+  test("[SE1] is closed at the end of its turn when its client left before; not when somebody goes on with it under its name", () => {
     const world = openService();
     const { client, session } = asking(world, newPromptId());
     world.machine.until(() => world.agents.all[0]?.asked("session/prompt").length === 1);
     client.leave();
+    expect(world.service.infos().map(({ name }) => name)).toEqual([session]);
+    world.agents.latest.answer("session/prompt", END_TURN);
+    world.machine.advance(0);
+    expect(world.service.infos()).toEqual([]);
     const other = world.client("other");
-    other.attach(session);
-    endTurn(world, other);
-    other.prompt("more", { session });
+    other.attach(session, other.prompt("more", { session }).after);
     world.machine.until(() => world.agents.latest.asked("session/prompt").length === 2);
     endTurn(world, other);
     other.leave();
     expect(world.service.infos().map(({ name }) => name)).toEqual([session]);
   });
 
-  test("[KP5] is found by the prompt's id until then: who never got the answer and asks the next host sends nothing twice", () => {
+  test("[SE1] is closed by the next host when its own died behind the end of the turn", () => {
     const world = openService();
-    const promptId = newPromptId();
-    const { client, session } = asking(world, promptId);
+    const { client, session } = asking(world, newPromptId());
     world.machine.until(() => world.agents.all[0]?.asked("session/prompt").length === 1);
     endTurn(world, client);
     const next = world.nextHost();
+    next.machine.advance(0);
+    expect(next.service.infos()).toEqual([]);
+    expect(world.journal(session).at(-1)?.type).toBe("session-closed");
+  });
+
+  test("[KP5] closed or not, it is found by the prompt's id: who never got the answer and asks the next host sends nothing twice", () => {
+    for (const closes of [true, false]) {
+      const world = openService();
+      const promptId = newPromptId();
+      const { client, session } = asking(world, promptId);
+      world.machine.until(() => world.agents.all[0]?.asked("session/prompt").length === 1);
+      endTurn(world, client);
+      if (closes) client.leave();
+      const next = world.nextHost();
+      next.machine.advance(0);
+      const again = asking(next, promptId);
+      expect(again.session).toBe(session);
+      next.machine.advance(1_000);
+      expect(again.client.of("turn-ended").map(({ data }) => data["promptId"])).toEqual([promptId]);
+      expect(next.agents.all).toEqual([]);
+      again.client.leave();
+      expect(next.service.infos()).toEqual([]);
+    }
+  });
+
+  test("[KP5] whose host died before the prompt was on record is used by whoever asks again", () => {
+    const world = openService();
+    const promptId = newPromptId();
+    const { session } = asking(world, promptId);
+    const path = `/state/sessions/${session}.ndjson`;
+    const [first = ""] = (world.machine.files.texts.get(path) ?? "").split("\n");
+    world.process.kill();
+    world.machine.files.replace(path, `${first}\n`);
+    const next = world.nextHost();
     const again = asking(next, promptId);
     expect(again.session).toBe(session);
-    next.machine.advance(1_000);
-    expect(again.client.of("turn-ended").map(({ data }) => data["promptId"])).toEqual([promptId]);
-    expect(next.agents.all).toEqual([]);
-    again.client.leave();
-    expect(next.service.infos()).toEqual([]);
+    next.machine.until(() => next.agents.all[0]?.asked("session/prompt").length === 1);
+    expect(next.service.infos().map(({ name }) => name)).toEqual([session]);
+  });
+
+  test("[SE1] never takes the name of another conversation, however alike their prompts' ids are", () => {
+    const world = openService();
+    const one = asking(world, "12345678-one");
+    const other = asking(world, "12345678-other");
+    expect(other.session).not.toBe(one.session);
+    expect(world.service.infos()).toHaveLength(2);
   });
 
   test("[SE3] once closed it is looked at and stays closed, and its file with it", () => {

@@ -44,7 +44,7 @@ export interface ServiceOptions extends FakeAgentOptions {
 export const ENV = { PATH: "/bin", HOME: "/home/me", ANTHROPIC_API_KEY: "sk-1", SECRET_OF_HOST: "never" };
 
 let prompts = 0;
-export const newPromptId = (): string => `prompt-${String(++prompts).padStart(6, "0")}`;
+export const newPromptId = (): string => `${String(++prompts).padStart(8, "0")}-prompt`;
 
 export function openService(options: ServiceOptions = {}): ServiceWorld {
   const { machine = createMachine(), deps = {}, ...rest } = options;

@@ -1,6 +1,7 @@
 // Does holdfast prompt say what the agent said, and end as the turn did? On stdout the answer, all else on stderr.
 import { describe, expect, test } from "bun:test";
 import { prompt } from "../../src/commands/prompt.ts";
+import { SessionDisconnectedError } from "../../src/protocol/fault.ts";
 import type { FakeAgent, Replies } from "../agents/fake-agent.ts";
 import { END_TURN } from "../agents/service-world.ts";
 import { openStage } from "./stage.ts";
@@ -65,13 +66,29 @@ describe("output", () => {
   test("[SE3] [KP5] a host that is lost right behind its answer: the next one is asked for all that it said", () => {
     const stage = openStage(saying(["Hel", "lo\n"]));
     const running = stage.run(prompt, ["claude-code", "hi"]);
-    running.answer((request) => {
-      if (request.verb !== "prompt") return undefined;
-      running.tell("host-lost", { hung: false, hostPid: 1 });
-      return stage.service.asked({ clientId: "lost", events() {} }, request);
-    });
+    running.answer((request) =>
+      request.verb === "prompt" ? stage.service.asked({ clientId: "lost", events() {} }, request) : undefined,
+    );
+    stage.machine.advance(1);
+    running.tell("host-lost", { hung: false, hostPid: 1 });
+    running.tell("host-found", { role: "client", hostPid: 2, tookMs: 1 });
     expect([running.wait(), running.out()]).toEqual([0, "Hello\n"]);
     expect(running.asked.map(({ verb }) => verb)).toEqual(["prompt", "attach"]);
+  });
+
+  test("[KP5] a host that is lost before it answers: all that the next one says at once is shown", () => {
+    const stage = openStage(saying(["Hel", "lo\n"]));
+    const running = stage.run(prompt, ["claude-code", "hi"]);
+    let lost = false;
+    running.answer((request) => {
+      if (request.verb !== "prompt" || lost) return undefined;
+      lost = true;
+      running.tell("agent-events", { session: "none", events: [] });
+      running.tell("host-lost", { hung: false, hostPid: 1 });
+      return Promise.reject(new SessionDisconnectedError("", "its host went away"));
+    });
+    expect([running.wait(), running.out()]).toEqual([0, "Hello\n"]);
+    expect(running.asked.map(({ verb }) => verb)).toEqual(["prompt", "prompt"]);
   });
 
   test("[SE1] a session with a name stays, and --detach prints the name and returns", () => {

@@ -61,6 +61,8 @@ function start(world: ServiceWorld, command: HoldfastCommand, words: readonly st
   const events = (session: string, records: never[]) => emitter.emit("agent-events", { session, events: records });
   const connection = {
     role: "client",
+    isConnected: true,
+    isOver: false,
     on: emitter.on,
     askAgents(request: AgentRequest) {
       asked.push(request);

@@ -80,3 +80,21 @@ test(
   }),
   180_000,
 );
+
+test(
+  "[KP5] [KP8] a prompt that meets stop at any moment is answered whole, and what stop leaves at work works on, forty times of forty",
+  withAgents(async (stage) => {
+    const odd: Ran[] = [];
+    for (let round = 0; round < 40; round++) {
+      await stage.run(["prompt", "demo", "warm"]);
+      const stopping = stage.run(["stop"]);
+      await Bun.sleep(round % 20);
+      const ran = await stage.run(["prompt", "demo", `hello ${round}`]);
+      const { code } = await stopping;
+      if (code !== 0 || ran.code !== 0 || ran.stdout !== `hello ${round} (turn 1)\n`) odd.push(ran);
+    }
+    expect(odd).toEqual([]);
+    expect(await stage.agentSessions()).toEqual([]);
+  }),
+  120_000,
+);
