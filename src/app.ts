@@ -16,7 +16,13 @@ import { selfCommand, startDetached } from "./platform/self.ts";
 import { createStreamOut } from "./platform/stream-out.ts";
 import { configFile, createSystemWorld, type Env, stateDirectory } from "./platform/system.ts";
 import { createTerminal, readStdin } from "./platform/terminal.ts";
-import { makeTemporaryDirectory, readUserFile, removeDirectory, writeUserFile } from "./platform/user-files.ts";
+import {
+  isDirectory,
+  makeTemporaryDirectory,
+  readUserFile,
+  removeDirectory,
+  writeUserFile,
+} from "./platform/user-files.ts";
 import type { Config } from "./protocol/config.ts";
 import { Fault, messageOf } from "./protocol/fault.ts";
 import { createCaptured } from "./surface/captured.ts";
@@ -174,6 +180,7 @@ async function runWith(
       }
     },
     absolute: (path) => resolve(path),
+    isDirectory,
     readStdin: () => readStdin(signal),
     readLine,
     get isInteractive() {

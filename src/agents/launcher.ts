@@ -33,6 +33,8 @@ export interface LauncherDeps extends LauncherWorld {
   update(agent: string, client: AcpClient, sessionId: string, update: Record<string, unknown>, source: Source): void;
   permission(agent: string, params: PermissionParams, permissionId: string): Promise<PermissionOutcome>;
   withdrawn(permissionId: string): void;
+  /** For people who look on. */
+  notice(agent: string, text: string): void;
   /** It fell silent in the middle of a line, and somebody waits for it. */
   torn(agent: string, client: AcpClient): void;
   /** Up to where what this life of the agent said stands in the session's journal. */
@@ -112,7 +114,7 @@ export function createLauncher(deps: LauncherDeps): Launcher {
           if (sessionId !== undefined) isReplay = offset <= onRecord(sessionId);
           if (sessionId === undefined || !isReplay) client.receive(text);
         },
-        tooLong: (bytes) => log.warn(`A line of ${bytes} bytes from ${displayNameOf(name)} was dropped`),
+        tooLong: (bytes) => deps.notice(name, `A line of ${bytes} bytes from ${displayNameOf(name)} was dropped`),
       },
       MAX_LINE_BYTES,
       from.out,

@@ -73,6 +73,10 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     withdrawn(permissionId) {
       for (const session of registry.all()) session.permissionWithdrawn(permissionId);
     },
+    notice(agent, text) {
+      log.warn(text);
+      for (const session of registry.of(agent)) session.viewers.notice(text);
+    },
     torn(agent, client) {
       if (manager.current(agent) !== client) return;
       log.warn(`The output of ${displayName(agent)} ends in the middle of a line; it is started again`);

@@ -1,5 +1,6 @@
 // holdfast attach: follow a session, from the beginning or from any event on.
-import { whole } from "../surface/argument.ts";
+import { Fault } from "../protocol/fault.ts";
+import { duration, whole } from "../surface/argument.ts";
 import { followSession, sessionNameArg } from "./agent-session.ts";
 import { holdfastCommand } from "./context.ts";
 import { createPermissionDialog } from "./permission-dialog.ts";
@@ -10,6 +11,7 @@ export const attach = holdfastCommand({
   args: {
     session: sessionNameArg,
     after: whole("Begin behind this event", { min: 0, default: 0 }),
+    timeout: duration("Leave after so long, with exit code 6", { optional: true }),
   },
   positionals: ["session"],
   examples: [
@@ -17,13 +19,16 @@ export const attach = holdfastCommand({
     { line: "holdfast attach work --after 17 --format json", says: "Events 18 and on" },
   ],
   stands: () => true,
-  async run({ session, after, port }, context) {
+  async run({ session, after, port, timeout }, context) {
+    const over = new AbortController();
+    const late = () => over.abort(new Fault("TIMEOUT", `Left after ${timeout} ms; the session goes on`));
+    const cancelTimer = timeout === undefined ? () => {} : context.world.clock.after(timeout, late);
     const connection = await context.open({ port, mode: "standing" });
     const notice = (said: string) => context.printer.note(said, "yellow");
     const view = createSessionView(context.printer);
     const dialog = createPermissionDialog(context, connection, session);
     try {
-      for await (const event of followSession(connection, session, after, notice)) {
+      for await (const event of followSession(connection, session, after, notice, over.signal)) {
         view.show(event);
         dialog.told(event);
         // Only what was read is acknowledged; the rest waits in the journal.
@@ -31,6 +36,7 @@ export const attach = holdfastCommand({
       }
       return 0;
     } finally {
+      cancelTimer();
       view.end();
       dialog.end();
     }

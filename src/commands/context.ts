@@ -39,6 +39,7 @@ export interface Context {
   startBackgroundHost(port: number): Promise<StartedProcess>;
   /** Against the directory we were called in. */
   absolute(path: string): string;
+  isDirectory(path: string): boolean;
   readStdin(): Promise<string>;
   /** Somebody sits at a terminal and can be asked. */
   readonly isInteractive: boolean;

@@ -39,6 +39,7 @@ export function createPermissionDialog(
   const open = new Map<string, AbortController>();
   // One question at a time, or one answer would be taken for all of them.
   let last: Promise<void> = Promise.resolve();
+  let inputEnded = false;
 
   const ask = async (permissionId: string, title: string, options: PermissionOption[]): Promise<void> => {
     const over = open.get(permissionId) ?? new AbortController();
@@ -46,8 +47,13 @@ export function createPermissionDialog(
     const list = choices.map(({ option, key }) => `[${key}] ${option.name}`).join("  ");
     while (!over.signal.aborted) {
       printer.note(`${title}?  ${list}`, "bold");
-      const line = await readLine(over.signal);
-      if (line === undefined) break;
+      const line = inputEnded ? undefined : await readLine(over.signal);
+      if (line === undefined) {
+        inputEnded ||= !over.signal.aborted;
+        // No answer is taken from that: a terminal that was closed looks the same.
+        if (inputEnded) printer.note(`The input has ended here; answer it with: holdfast attach ${session}`, "yellow");
+        break;
+      }
       const chosen = choices.find(({ option, key }) => key === line || option.optionId === line);
       if (!chosen) continue;
       const { optionId } = chosen.option;

@@ -51,7 +51,11 @@ export const prompt = holdfastCommand({
     "Without --session a fresh session is made, and closed at the end unless --detach. A turn whose agent was lost exits 5 and is never sent again by itself.",
   endsItself: true,
   async run(args, context) {
-    const text = args.text === "-" ? await context.readStdin() : args.text;
+    const text = await promptText(args.text, context);
+    const cwd = context.absolute(args.cwd ?? ".");
+    if (args.cwd !== undefined && !context.isDirectory(cwd)) {
+      throw new Fault("USAGE", `There is no directory "${cwd}" for --cwd`, { argument: "cwd", value: args.cwd });
+    }
     const connection = await openForAgents(context, args);
     const early = collectEarly(connection);
     const promptId = context.world.newId();
@@ -60,7 +64,7 @@ export const prompt = holdfastCommand({
       verb: "prompt",
       agent,
       ...(wanted === undefined ? {} : { session: wanted }),
-      cwd: context.absolute(args.cwd ?? "."),
+      cwd,
       text,
       policy: args.permissions ?? (canAsk(context) && !detach ? "ask" : "deny"),
       promptId,
@@ -94,6 +98,13 @@ export const prompt = holdfastCommand({
     }
   },
 });
+
+async function promptText(given: string, { printer, isInteractive, readStdin }: Context): Promise<string> {
+  if (given === "-" && isInteractive) printer.note("Write the prompt, and end it with Ctrl-D", "dim");
+  const text = given === "-" ? await readStdin() : given;
+  if (text.trim() !== "") return text;
+  throw new Fault("USAGE", "The prompt is empty; give its text, or - to read it from stdin", { argument: "text" });
+}
 
 /** In JSON there is nobody to ask. */
 const canAsk = ({ isInteractive, printer }: Context): boolean => isInteractive && printer.format === "text";
@@ -137,7 +148,10 @@ async function follow(context: Context, connection: BridgeConnection, asked: Ask
     askUntilAnswered(context, connection, { verb: "cancel", session, promptId }).catch(ignoreLoss);
     timers.push(world.clock.after(DEAF_MS, () => over.abort(givenUp(timeoutMs, "; the agent does not listen"))));
   };
-  const onSignal = () => cancel("signal");
+  const onSignal = () => {
+    if (context.isInteractive) printer.note("Cancelling the turn; Ctrl-C again leaves it at once", "dim");
+    cancel("signal");
+  };
   signal.addEventListener("abort", onSignal, { once: true });
   if (signal.aborted) onSignal();
   if (timeoutMs !== undefined) timers.push(world.clock.after(timeoutMs, () => cancel("timeout")));

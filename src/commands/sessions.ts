@@ -88,7 +88,7 @@ const shelfRow = ({ name, agent, cwd }: ShelvedSession): Row => ({
   of: agent,
   where: cwd,
   state: "closed",
-  why: "a prompt or attach brings it back",
+  why: "a prompt brings it back",
 });
 
 function show(

@@ -7,6 +7,12 @@ type Update = Record<string, unknown> & { sessionUpdate?: unknown; content?: { t
 
 const textOf = ({ content }: Update): string => (content?.type === "text" ? String(content.text) : "");
 
+interface Question {
+  toolCall?: { title?: string };
+  options?: { optionId?: unknown; kind?: string }[];
+  policy?: string;
+}
+
 export interface SessionView {
   show(record: SessionRecord): void;
   end(): void;
@@ -16,12 +22,17 @@ export interface SessionView {
 export function createSessionView(printer: Printer, own?: string): SessionView {
   const titles = new Map<string, string>();
   const running = new Map<string, Progress>();
-  // Until its turn begins: another may be first, and an agent takes its time to start.
-  let starting = own === undefined ? undefined : printer.progress("Waiting for the agent");
+  const questions = new Map<string, Question>();
+  // Until its turn begins: another may be first, and an agent takes its time to start. Then until it says something.
+  let waiting = own === undefined ? undefined : printer.progress("Waiting for the agent");
+  const wait = (label?: string): void => {
+    waiting?.done();
+    waiting = label === undefined ? undefined : printer.progress(label);
+  };
   let wanted = own === undefined;
   const end = (): void => {
     for (const id of [...running.keys()]) over(id, "…");
-    starting?.done();
+    wait();
     printer.endLine();
   };
   const show = (record: SessionRecord): void => {
@@ -29,11 +40,12 @@ export function createSessionView(printer: Printer, own?: string): SessionView {
     printer.event(type, data, { seq, ...(from === undefined ? {} : { from }), at });
     if (printer.format === "json") return;
     if (type === "update") return wanted ? update(data["update"] as Update) : undefined;
-    if (own !== undefined && type === "turn-started") {
-      wanted = data["promptId"] === own;
-      if (wanted) starting?.done();
-      if (wanted) starting = undefined;
+    if (type === "turn-started") {
+      wanted = own === undefined || data["promptId"] === own;
+      if (wanted) wait("The agent works");
     }
+    if (type === "permission-requested") questions.set(String(data["permissionId"]), data as unknown as Question);
+    if (type === "permission-resolved") resolved(String(data["permissionId"]), data);
     if (type === "turn-ended") end();
     if (own === undefined && type === "prompt") printer.note(`> ${data["text"]}`, "cyan");
     if (type === "turn-ended" && data["message"] && data["promptId"] !== own)
@@ -41,10 +53,24 @@ export function createSessionView(printer: Printer, own?: string): SessionView {
     if (type === "idle-stopped") printer.note(`Stopped for idleness at ${data["at"]}: ${data["reason"]}`, "yellow");
     if (type === "agent-exited" || type === "context-lost") printer.note(String(data["message"]), "yellow");
     if (type === "restored") printer.note("The session was restored", "dim");
+    if (own === undefined && type === "session-closed")
+      printer.note("The session was closed; a prompt brings it back", "yellow");
   };
   return { show, end };
 
+  /** What nobody was asked is said, or it looks like the agent's own whim. */
+  function resolved(id: string, { by, optionId }: Record<string, unknown>): void {
+    const question = questions.get(id);
+    questions.delete(id);
+    if (!question || by !== "policy") return;
+    const option = question.options?.find((each) => each.optionId === optionId);
+    if (option?.kind?.startsWith("allow")) return;
+    const what = question.toolCall?.title ?? "What it wanted";
+    printer.note(`[denied] ${what}: nobody was asked (--permissions ${question.policy})`, "yellow");
+  }
+
   function update(said: Update): void {
+    wait();
     if (said.sessionUpdate === "agent_message_chunk") return printer.untrusted(textOf(said));
     if (said.sessionUpdate !== "tool_call" && said.sessionUpdate !== "tool_call_update") return;
     const id = String(said["toolCallId"]);

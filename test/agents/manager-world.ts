@@ -49,6 +49,7 @@ export function openManager(options: FakeAgentOptions = {}, more: Partial<Launch
     permission: async () => ({ outcome: "cancelled" }),
     withdrawn() {},
     torn() {},
+    notice: (_, text) => world.log.warn(text),
     onRecord: () => -1,
     isWritten: () => true,
     ...more,

@@ -31,16 +31,26 @@ function says(make: () => Stage, command: HoldfastCommand, words: readonly strin
 }
 
 describe("short commands", () => {
-  test("[SE6] cancel says whether there was something to cancel", () => {
-    expect(says(midTurn, cancel, ["work"])).toEqual([
-      0,
-      "The turn in work was cancelled\n",
-      { session: "work", cancelled: true },
-    ]);
-    const stage = midTurn();
-    stage.run(cancel, ["work"]).wait();
-    expect(stage.agents.latest.heard.at(-1)?.method).toBe("session/cancel");
-    expect(stage.run(cancel, ["nobody"]).wait()).toBe(3);
+  test("[SE6] cancel says when the turn has ended, and whether there was one", () => {
+    for (const format of ["text", "json"]) {
+      const stage = midTurn();
+      const running = stage.run(cancel, ["work", "--format", format]);
+      stage.machine.until(() => stage.agents.latest.heard.at(-1)?.method === "session/cancel");
+      stage.machine.advance(100);
+      expect([running.code, running.out()]).toEqual([undefined, ""]);
+      stage.agents.latest.answer("session/prompt", { result: { stopReason: "cancelled" } });
+      const said = { text: "The turn in work was cancelled\n", json: '{"session":"work","cancelled":true}\n' };
+      expect([running.wait(), running.out()]).toEqual([0, said[format as "text" | "json"]]);
+      const again = stage.run(cancel, ["work"]);
+      expect([again.wait(), again.out()]).toEqual([0, "Nothing runs in work\n"]);
+    }
+    expect(midTurn().run(cancel, ["nobody"]).wait()).toBe(3);
+  });
+
+  test("[SE6] [CM3] an agent that does not listen to the cancel: exit 6, and what ends it", () => {
+    const running = midTurn().run(cancel, ["work"]);
+    expect(running.wait()).toBe(6);
+    expect(String(running.thrown)).toContain("end the session with: holdfast close work");
   });
 
   test("[SE1] close ends the session and keeps its journal", () => {

@@ -73,4 +73,12 @@ describe("the dialog", () => {
     expect(running.err()).toContain("The agent waits for an answer; give it with: holdfast attach work");
     expect(answersOf(stage)).toEqual([]);
   });
+
+  test("[SE4] Ctrl-D is no answer: it is said where the question can be answered, also for the next one", () => {
+    const stage = asking("Write it", "Delete it");
+    const running = stage.run(attach, ["work"], { typed: [undefined] });
+    stage.machine.advance(60_000);
+    const said = running.err().match(/The input has ended here; answer it with: holdfast attach work/g);
+    expect([answersOf(stage), said?.length]).toEqual([[], 2]);
+  });
 });

@@ -143,6 +143,30 @@ describe("output", () => {
   });
 });
 
+describe("bad input", () => {
+  test.each([
+    [["claude-code", ""], "The prompt is empty"],
+    [["claude-code", " \n"], "The prompt is empty"],
+    [["claude-code"], "The prompt is empty"],
+  ])("[CM4] an empty prompt is never sent: %p", (words, why) => {
+    const stage = openStage(saying([]));
+    const running = stage.run(prompt, words);
+    expect(running.wait()).toBe(2);
+    expect(String(running.thrown)).toContain(why);
+    expect(running.asked).toEqual([]);
+  });
+
+  test("[SE1] a session that is closed before the turn has ended: its outcome is unknown, and nobody waits for ever", () => {
+    const stage = openStage();
+    const running = stage.run(prompt, ["claude-code", "hi", "-s", "work"]);
+    stage.machine.until(() => stage.agents.all[0]?.asked("session/prompt").length === 1);
+    const closed = { seq: 99, at: "2030", type: "session-closed", data: {} };
+    running.tell("agent-events", { session: "work", events: [closed] });
+    expect(running.wait()).toBe(5);
+    expect(String(running.thrown)).toContain("The session ended before the turn did");
+  });
+});
+
 describe("exit codes", () => {
   test.each([
     ["max_tokens", 9],

@@ -103,4 +103,31 @@ describe("a session on a screen", () => {
     ]);
     expect(output.stderr()).toBe("");
   });
+
+  test("[SE4] [SC5] what the policy denied is said, and why nobody was asked; what it allowed is not", () => {
+    const { output, tell } = openView({ own: "mine" });
+    const options = [
+      { optionId: "go", kind: "allow_once" },
+      { optionId: "no", kind: "reject_once" },
+    ];
+    for (const [permissionId, optionId, by] of [
+      ["1", "no", "policy"],
+      ["2", "go", "policy"],
+      ["3", "no", "client-1"],
+    ]) {
+      const toolCall = { title: `Write ${permissionId}` };
+      tell("permission-requested", { permissionId, toolCall, options, policy: "deny" });
+      tell("permission-resolved", { permissionId, outcome: "selected", optionId, by });
+    }
+    expect(output.stderr()).toBe("[denied] Write 1: nobody was asked (--permissions deny)\n");
+  });
+
+  test("[CM1] whoever looks on is told that the session was closed; whoever asked only its own prompt is not", () => {
+    const viewer = openView();
+    viewer.tell("session-closed", {});
+    expect(viewer.output.stderr()).toBe("The session was closed; a prompt brings it back\n");
+    const asker = openView({ own: "mine" });
+    asker.tell("session-closed", {});
+    expect(asker.output.stderr()).toBe("");
+  });
 });

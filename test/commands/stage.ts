@@ -10,8 +10,8 @@ import { ENV, openService, type ServiceOptions, type ServiceWorld } from "../age
 import { fakeOutput, onTerminal } from "../surface/fakes.ts";
 
 export interface RunOptions {
-  /** Somebody sits there; these are the lines typed, in order. */
-  typed?: string[];
+  /** Somebody sits there; these are the lines typed, in order; undefined: Ctrl-D. */
+  typed?: (string | undefined)[];
   stdin?: string;
   /** What a program with the person's terminal ends with. */
   inTerminal?(command: readonly string[], env: Readonly<Record<string, string>>): number;
@@ -79,6 +79,7 @@ function start(world: ServiceWorld, command: HoldfastCommand, words: readonly st
     signal: interrupt.signal,
     open: async () => connection,
     absolute: (path: string) => (path.startsWith("/") ? path : "/work"),
+    isDirectory: () => true,
     readStdin: async () => options.stdin ?? "",
     room: () => Promise.resolve(),
     isInteractive: options.typed !== undefined,
