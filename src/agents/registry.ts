@@ -21,6 +21,10 @@ export interface RegistryDeps {
   changed(session: AgentSession): void;
   /** A session came into use. */
   entered(session: AgentSession): void;
+  /** Stopped for idleness: it only lies there. */
+  isStopped(session: AgentSession): boolean;
+  /** It is no more. */
+  removed(session: AgentSession): void;
 }
 
 export interface Registry {
@@ -153,7 +157,17 @@ export function createRegistry(deps: RegistryDeps): Registry {
       }),
     servers: shelf.servers,
     keepServers: shelf.keepServers,
-    prune: (limits) => shelf.prune(limits, new Set(sessions.keys())),
+    prune(limits) {
+      const isNeeded = (session: AgentSession): boolean => session.viewers.size > 0 || !deps.isStopped(session);
+      const needed = [...sessions.values()].filter(isNeeded).map(({ options }) => options.name);
+      const pruned = shelf.prune(limits, new Set(needed));
+      for (const session of pruned.removed.flatMap((name) => sessions.get(name) ?? [])) {
+        closed.add(session);
+        letGo(session);
+        deps.removed(session);
+      }
+      return pruned;
+    },
     named: (name) => orNone(name, find(name)),
     viewed: (name) => orNone(name, view(name)),
     askedBefore(agent, promptId) {

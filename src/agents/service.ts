@@ -8,6 +8,7 @@ import type { AcpClient } from "./acp-client.ts";
 import { adoptLeft } from "./adoption.ts";
 import { AgentManager } from "./agent-manager.ts";
 import type { AgentEvents } from "./agent-slot.ts";
+import { pruneDaily } from "./daily-prune.ts";
 import { createIdleWatch } from "./idle-watch.ts";
 import { createLauncher, type LauncherWorld } from "./launcher.ts";
 import { canClose, createOpener } from "./opener.ts";
@@ -43,9 +44,6 @@ export interface AgentService {
   /** Ends the agents that nothing keeps, unless somebody is there to take them over. */
   end(handsOver: boolean): Promise<void>;
 }
-
-const PRUNE_AFTER_MS = 10_000;
-const PRUNE_EACH_MS = 24 * 3_600_000;
 
 export function createAgentService(deps: AgentServiceDeps): AgentService {
   const { log } = deps;
@@ -145,7 +143,16 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     linger(session.options.agent);
     if (isDone(session)) void close(session.options.name);
   };
-  const registry = createRegistry({ ...deps, displayName, ready, now: watch.now, changed, entered: watch.unwatched });
+  const registry = createRegistry({
+    ...deps,
+    displayName,
+    ready,
+    now: watch.now,
+    changed,
+    entered: watch.unwatched,
+    isStopped: watch.isStopped,
+    removed: watch.closed,
+  });
 
   emitter.on("error", ({ message, detail }) => log.warn(message, detail === undefined ? {} : { detail }));
   emitter.on("agent:exited", ({ cliType, client, exit, detail }) => {
@@ -200,17 +207,7 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     deps.fenced?.();
   });
 
-  // Later: whoever takes over has more urgent things to do.
-  let cancelPrune = deps.clock.after(PRUNE_AFTER_MS, pruneDaily);
-  function pruneDaily(): void {
-    try {
-      registry.prune(deps.retention ?? retentionOf({}));
-    } catch (thrown) {
-      log.warn(`Old sessions were not removed: ${messageOf(thrown)}`);
-    }
-    cancelPrune = deps.clock.after(PRUNE_EACH_MS, pruneDaily);
-  }
-
+  const cancelPrune = pruneDaily(deps, () => void registry.prune(deps.retention ?? retentionOf({})));
   const verbs = createVerbs({ ...deps, launcher, manager, registry, watch, ready, linger, close });
 
   return {

@@ -58,6 +58,8 @@ export function openService(options: ServiceOptions = {}): ServiceWorld {
     which: () => true,
     idleLimits: () => DEFAULT_SETTINGS.idle,
     companyChanged() {},
+    // Files have no times here: all of them would be too old.
+    retention: { maxAgeMs: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY },
     ...(typeof deps === "function" ? deps(process) : deps),
   });
   return {

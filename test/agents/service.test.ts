@@ -135,6 +135,21 @@ describe("the shelf", () => {
     ]);
   });
 
+  test("[SE3] [ID10] one that was stopped for idleness is pruned like any other; one that is watched or in use is not", () => {
+    const world = openService({ replies: { "session/prompt": () => END_TURN } });
+    const { machine } = world;
+    const client = world.client();
+    for (const session of ["stopped", "watched"]) client.prompt("x", { session });
+    client.attach("watched");
+    machine.advance(3_600_000);
+    client.prompt("x", { session: "used" });
+    machine.advance(1_000);
+    const pruned = client.done({ verb: "prune", maxAgeMs: 0, maxBytes: 0 });
+    expect(pruned).toMatchObject({ removed: ["stopped"] });
+    expect(world.service.infos().map(({ name }) => name)).toEqual(["watched", "used"]);
+    expect(() => client.attach("stopped")).toThrow("There is no agent session");
+  });
+
   test("[SE3] a disk that cannot be read does not end the host that prunes, and it tries again the next day", () => {
     const { machine, service, process } = openService();
     let tries = 0;

@@ -56,7 +56,9 @@ test(
     expect(await long.exited).toEqual({ code: 0, signal: null });
     await long.says(/ \(1 s\)\r\x1b\[K(\x1b\[\d+m)?\[done\] Run sleep 1\.4; echo slept(\x1b\[\d+m)?\r\nslept\r\n$/);
     const denied = await stage.run(["prompt", "demo", "ask"]);
-    expect(denied.stderr).toBe("[denied] Write to notes.txt: nobody was asked (--permissions deny)\n[failed] Write to notes.txt\n");
+    expect(denied.stderr).toBe(
+      "[denied] Write to notes.txt: nobody was asked (--permissions deny)\n[failed] Write to notes.txt\n",
+    );
 
     const evil = stage.onTerminal(prompt("work", "shell printf 'a\\033[2Jb\\007c'"));
     expect(await evil.exited).toEqual({ code: 0, signal: null });
