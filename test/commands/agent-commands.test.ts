@@ -8,6 +8,7 @@ import { keep } from "../../src/commands/keep.ts";
 import { login } from "../../src/commands/login.ts";
 import { prune } from "../../src/commands/prune.ts";
 import { reconnect } from "../../src/commands/reconnect.ts";
+import { retentionOf } from "../../src/core/prune.ts";
 import { initialized } from "../agents/fake-agent.ts";
 import type { ServiceOptions } from "../agents/service-world.ts";
 import { openStage, type Stage } from "./stage.ts";
@@ -95,7 +96,7 @@ describe("short commands", () => {
 
 describe("prune", () => {
   const shelved = (): Stage => {
-    const stage = midTurn();
+    const stage = midTurn({ deps: { retention: retentionOf({}) } });
     const { files } = stage.machine;
     files.replace("/state/sessions/old.ndjson", "x".repeat(1_000));
     files.replace("/state/sessions/new.ndjson", "x".repeat(2_000));
