@@ -16,7 +16,7 @@ import type { Source } from "./journal.ts";
 
 export interface AcpEvents {
   /** Any update, at any time, also of sessions that nobody knows yet. */
-  update(sessionId: string, update: Record<string, unknown>): void;
+  update(sessionId: string, update: Record<string, unknown>, beside?: Record<string, unknown>): void;
   permission(params: PermissionParams, requestId: string): Promise<PermissionOutcome>;
   /** The agent takes a request of its own back. */
   withdrawn(requestId: string): void;
@@ -184,8 +184,11 @@ export class AcpClient {
 
   #told(method: string, params: unknown): void {
     if (method === "session/update") {
-      if (isUpdateParams(params)) this.#events.update(params.sessionId, params.update);
-      else this.#skipped++;
+      if (!isUpdateParams(params)) this.#skipped++;
+      else {
+        const { sessionId, update, ...beside } = params;
+        this.#events.update(sessionId, update, beside);
+      }
     }
     if (method === "$/cancel_request" && typeof params === "object" && params !== null && "requestId" in params) {
       this.#events.withdrawn(JSON.stringify(params.requestId));

@@ -2,21 +2,23 @@
 
 import type { Source } from "./journal.ts";
 
-export interface EarlyUpdate {
+export interface SaidUpdate {
   update: Record<string, unknown>;
-  source: Source;
+  /** What stood beside it in the agent's line. */
+  beside?: Record<string, unknown>;
+  source?: Source;
 }
 
 export interface EarlyUpdates {
-  keep(sessionId: string, update: EarlyUpdate): void;
-  take(sessionId: string): EarlyUpdate[];
+  keep(sessionId: string, update: SaidUpdate): void;
+  take(sessionId: string): SaidUpdate[];
 }
 
 const MAX_SESSIONS = 64;
 const MAX_UPDATES = 32;
 
 export function createEarlyUpdates(): EarlyUpdates {
-  const early = new Map<string, EarlyUpdate[]>();
+  const early = new Map<string, SaidUpdate[]>();
   return {
     keep(sessionId, update) {
       const kept = early.get(sessionId) ?? [];

@@ -10,6 +10,7 @@ import type { AgentManager } from "./agent-manager.ts";
 import type { AgentManagerDeps, Started } from "./agent-slot.ts";
 import { type AgentCheckpoint, type Checkpoints, createCheckpoints, readCheckpoint, startFrom } from "./checkpoint.ts";
 import { type AgentDefinition, environmentFor } from "./definitions.ts";
+import type { SaidUpdate } from "./early-updates.ts";
 import type { Source } from "./journal.ts";
 import { watchTornOutput } from "./torn-output.ts";
 
@@ -30,7 +31,7 @@ export interface LauncherWorld {
 }
 
 export interface LauncherDeps extends LauncherWorld {
-  update(agent: string, client: AcpClient, sessionId: string, update: Record<string, unknown>, source: Source): void;
+  update(agent: string, client: AcpClient, sessionId: string, said: SaidUpdate): void;
   permission(agent: string, params: PermissionParams, permissionId: string): Promise<PermissionOutcome>;
   withdrawn(permissionId: string): void;
   /** For people who look on. */
@@ -120,8 +121,8 @@ export function createLauncher(deps: LauncherDeps): Launcher {
       from.out,
     );
     const events = {
-      update: (sessionId: string, update: Record<string, unknown>) =>
-        deps.update(name, client, sessionId, update, source),
+      update: (sessionId: string, update: Record<string, unknown>, beside: Record<string, unknown> = {}) =>
+        deps.update(name, client, sessionId, { update, beside, source }),
       permission: (params: PermissionParams, requestId: string) => deps.permission(name, params, `${run}:${requestId}`),
       withdrawn: (requestId: string) => deps.withdrawn(`${run}:${requestId}`),
     };

@@ -4,7 +4,7 @@ import type { Clock } from "../platform/world.ts";
 import { type InitializeResult, RPC } from "../protocol/acp.ts";
 import { RpcFailure } from "../rpc/json-rpc.ts";
 import type { AcpClient } from "./acp-client.ts";
-import { createEarlyUpdates, type EarlyUpdate, type EarlyUpdates } from "./early-updates.ts";
+import { createEarlyUpdates, type EarlyUpdates, type SaidUpdate } from "./early-updates.ts";
 import type { AgentSession } from "./session.ts";
 import { setAgain } from "./session-settings.ts";
 
@@ -107,7 +107,7 @@ export interface Opener {
   /** The process is gone; whether it had this session. */
   lost(session: AgentSession, client: AcpClient): boolean;
   /** An update of a session whose name nobody knows yet. */
-  early(client: AcpClient, sessionId: string, update: EarlyUpdate): void;
+  early(client: AcpClient, sessionId: string, update: SaidUpdate): void;
 }
 
 export interface OpenerDeps {
@@ -131,7 +131,7 @@ export function createOpener(deps: OpenerDeps): Opener {
       const under = opening.get(session);
       if (under?.client === client) return under.opened;
       const named = (sessionId: string): void => {
-        for (const { update, source } of earlyOf(client).take(sessionId)) session.updated(update, source);
+        for (const said of earlyOf(client).take(sessionId)) session.updated(said);
       };
       const opened = openIn(deps, client, session, named)
         .then(() => {

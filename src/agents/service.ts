@@ -59,10 +59,10 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
 
   const launcher = createLauncher({
     ...deps,
-    update(agent, client, sessionId, update, source) {
+    update(agent, client, sessionId, said) {
       const session = byAcpId(agent, sessionId);
-      if (session) session.updated(update, source);
-      else opener.early(client, sessionId, { update, source });
+      if (session) session.updated(said);
+      else opener.early(client, sessionId, said);
     },
     async permission(agent, params, permissionId) {
       const session = byAcpId(agent, params.sessionId);

@@ -4,6 +4,7 @@ import type { PermissionOutcome, PermissionParams } from "../protocol/acp.ts";
 import type { Policy } from "../protocol/agents.ts";
 import type { AcpClient } from "./acp-client.ts";
 import { type Activity, createActivity } from "./activity.ts";
+import type { SaidUpdate } from "./early-updates.ts";
 import type { Source } from "./journal.ts";
 import { LOST, leftPrompts, PARKED_MS } from "./left-prompts.ts";
 import { createPermissions, type Permissions } from "./permissions.ts";
@@ -160,13 +161,13 @@ export class AgentSession {
     this.#permissions.answer(permissionId, optionId, by);
   }
 
-  updated(update: Record<string, unknown>, source?: Source): void {
+  updated({ update, beside = {}, source }: SaidUpdate): void {
     if (source && isOnRecord(this.fold, source)) return;
     this.#activity.heard();
     if (this.suppressed) return;
     this.settings.notice(update);
     this.#activity.updated(update);
-    this.record("update", { update }, source);
+    this.record("update", { ...beside, update }, source);
   }
 
   permission(params: PermissionParams, permissionId: string): Promise<PermissionOutcome> {
@@ -177,9 +178,7 @@ export class AgentSession {
     return asked;
   }
 
-  permissionWithdrawn(permissionId: string): void {
-    this.#permissions.cancel("agent", permissionId);
-  }
+  permissionWithdrawn = (permissionId: string): void => this.#permissions.cancel("agent", permissionId);
 
   /** The process is gone: nobody waits for its answers any more. */
   agentLost(): void {

@@ -17,7 +17,7 @@ export interface EditorView {
 }
 
 export type Told =
-  | { kind: "update"; update: Data }
+  | { kind: "update"; update: Data; beside?: Data }
   | { kind: "asked"; permissionId: string; toolCall: unknown; options: unknown }
   | { kind: "answered"; permissionId: string }
   | { kind: "ended"; promptId: string; end: Data };
@@ -78,9 +78,9 @@ export function tellEditor(view: EditorView, record: SessionRecord): Told[] {
   const promptId = String(data["promptId"]);
   switch (type) {
     case "update": {
-      const said = data["update"];
-      if (!isData(said)) return [];
-      return isLive && view.isMuted && OF_A_TURN.has(said["sessionUpdate"]) ? [] : [update(said)];
+      const { update: said, ...beside } = data;
+      if (!isData(said) || (isLive && view.isMuted && OF_A_TURN.has(said["sessionUpdate"]))) return [];
+      return [{ kind: "update", update: said, ...(Object.keys(beside).length > 0 ? { beside } : {}) }];
     }
     case "prompt":
       view.texts.set(promptId, String(data["text"] ?? ""));

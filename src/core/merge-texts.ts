@@ -18,7 +18,7 @@ function textOf({ type, data }: SessionRecord): Text | undefined {
   if (content?.["type"] !== "text" || Object.keys(content).length !== 2) return undefined;
   if (Object.keys(update).some((key) => key !== "sessionUpdate" && key !== "content" && key !== "messageId"))
     return undefined;
-  if (typeof content["text"] !== "string") return undefined;
+  if (typeof content["text"] !== "string" || Object.keys(data).length !== 1) return undefined;
   return { kind: update["sessionUpdate"], messageId: update["messageId"], text: content["text"] };
 }
 

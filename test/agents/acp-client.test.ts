@@ -112,6 +112,14 @@ describe("what agents tell", () => {
     expect(updates).toEqual(told.map((update) => ["s", update]));
   });
 
+  test("[AC1] what stands beside an update is told too", () => {
+    const besides: unknown[] = [];
+    const { say } = openClient({ update: (_, __, beside) => void besides.push(beside) });
+    const update = { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "x" } };
+    say({ method: "session/update", params: { sessionId: "s", update, _meta: { trace: "t1" }, more: [1] } });
+    expect(besides).toEqual([{ _meta: { trace: "t1" }, more: [1] }]);
+  });
+
   test("[AC1] unknown notifications are ignored and answered by nothing", () => {
     const { say, updates, sent, client } = openClient();
     for (const method of ["_auth/status_update", "elicitation/complete", "$/progress"]) say({ method, params: {} });

@@ -245,3 +245,16 @@ test("[AM10] the environment is that of the command that caused the start, as th
   expect(agents.latest.command.args.join(" ")).not.toContain("sk-");
   expect(JSON.parse(machine.files.texts.get("/state/claude-code.env.json") ?? "")).toEqual(expected);
 });
+
+test("[AC1] [SE3] [SE5] what stands beside an update is journaled and told with it, and is merged with nothing", () => {
+  const { agents, acpId, viewer, journal, machine } = midTurn();
+  const update = { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "x" } };
+  const said = [{}, { _meta: { trace: "t1" } }, {}, {}];
+  for (const beside of said) {
+    agents.latest.say({ jsonrpc: "2.0", method: "session/update", params: { sessionId: acpId, update, ...beside } });
+  }
+  machine.advance(10);
+  const kept = journal("work").filter(({ type }) => type === "update");
+  expect(kept.map(({ data }) => data)).toEqual(said.map((beside) => ({ ...beside, update })));
+  expect(viewer.of("update").flatMap(({ data }) => data["_meta"] ?? [])).toEqual([{ trace: "t1" }]);
+});

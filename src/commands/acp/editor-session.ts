@@ -72,7 +72,7 @@ export function createEditorSession(deps: EditorSessionDeps, showsNotices: boole
   const act = (told: Told): void => {
     switch (told.kind) {
       case "update":
-        return peer.notify("session/update", { sessionId: session, update: told.update });
+        return peer.notify("session/update", { ...told.beside, sessionId: session, update: told.update });
       case "asked":
         return void askEditor(told.permissionId, told.toolCall, told.options);
       case "answered":
