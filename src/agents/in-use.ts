@@ -18,6 +18,19 @@ export function createInUse(files: Files, directory: string): InUse {
   let file: JournalFile | undefined;
   let lines = 0;
 
+  /** As earlier builds kept it: what they left is adopted too. */
+  const readOlder = (found: Set<string>): void => {
+    const older = join(directory, "in-use.json");
+    const text = files.readPrivate(older);
+    if (text === undefined) return;
+    try {
+      for (const name of JSON.parse(text)) found.add(String(name));
+      files.replace(path, [...found].map((name) => `+${name}\n`).join(""));
+      files.remove(older);
+    } catch {
+      // Broken, or a full disk: those that are left out are found by their name.
+    }
+  };
   const read = (): Set<string> => {
     const found = new Set<string>();
     files.eachLine(path, 0, (line) => {
@@ -26,6 +39,7 @@ export function createInUse(files: Files, directory: string): InUse {
       if (mark === "+") found.add(name);
       else found.delete(name);
     });
+    readOlder(found);
     return found;
   };
   const known = (): Set<string> => {

@@ -43,4 +43,16 @@ describe("sessions in use", () => {
     expect(inUse.names()).toEqual(["a", "b"]);
     expect(createInUse(files, "/s").names()).toEqual(["b"]);
   });
+
+  test("[KP10] what an older build left is brought back too, and kept from then on as the rest", () => {
+    const files = createFakeFiles();
+    files.replace("/s/in-use.json", '["old","older"]');
+    const first = createInUse(files, "/s");
+    expect(first.names()).toEqual(["old", "older"]);
+    first.went("old");
+    first.came("new");
+    expect([createInUse(files, "/s").names(), files.texts.has("/s/in-use.json")]).toEqual([["older", "new"], false]);
+    files.replace("/s/in-use.json", "broken");
+    expect(createInUse(files, "/s").names()).toEqual(["older", "new"]);
+  });
 });
