@@ -1,5 +1,7 @@
 // What if an agent dies in the middle of its work, or leaves something behind? Told at once, mended, and never sent again.
 import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { type AgentStage, inJson, numbersOf, prompt, textOf, withAgents } from "./agent-stage.ts";
 import { isRunning, kinship } from "./leftovers.ts";
 import type { StreamEvent } from "./process.ts";
@@ -60,11 +62,13 @@ test(
   "[SE7] [AM6] an agent that dies by itself costs the turn that ran; the prompts behind it go on in the new process",
   withAgents(async (stage) => {
     await stage.run(prompt("work", "hello"));
-    const dying = stage.spawn(inJson(...prompt("work", "shell sleep 0.5")));
+    const gate = join(stage.directory, "gate");
+    const dying = stage.spawn(inJson(...prompt("work", `shell until [ -e ${gate} ]; do sleep 0.05; done`)));
     await dying.event("update");
     const killer = stage.spawn(prompt("work", "die 3"));
     const behind = stage.spawn(prompt("work", "behind"));
     await until("both in the queue", async () => (await stage.agentSession("work"))?.queued === 2);
+    writeFileSync(gate, "");
     expect((await dying.exited).code).toBe(0);
     expect((await killer.exited).code).toBe(5);
     expect(killer.stdout).toBe("");
