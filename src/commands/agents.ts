@@ -1,17 +1,17 @@
 // holdfast agents: which agents are known, found and running.
 import { listAgents } from "./agent-list.ts";
-import { openForAgents } from "./agent-session.ts";
+import { onceArgs, openForAgents } from "./agent-session.ts";
 import { holdfastCommand } from "./context.ts";
-import { noStartArg } from "./plugin-session.ts";
+import { within } from "./time-limit.ts";
 
 export const agents = holdfastCommand({
   name: "agents",
-  args: { noStart: noStartArg },
+  args: onceArgs,
   examples: [{ line: "holdfast agents", says: "Each known agent, and how to install those that are missing" }],
   async run(args, context) {
     const { printer } = context;
-    const connection = await openForAgents(context, args);
-    const known = await listAgents(connection, context.env["PATH"] ?? "");
+    const ask = async () => await listAgents(await openForAgents(context, args), context.env["PATH"] ?? "");
+    const known = await within(context, args.timeout, ask());
     printer.json(known);
     printer.table(known, [
       { title: "AGENT", value: (each) => each.name },

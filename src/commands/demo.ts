@@ -7,6 +7,7 @@ import type { Lines } from "./demo/lines.ts";
 import { type Actor, firstToSay, type Stage, setStage } from "./demo/stage.ts";
 import { createTeller, ms } from "./demo/teller.ts";
 import { startTraffic, type Traffic } from "./demo/traffic.ts";
+import { exitCodeFor, isWhole } from "./demo/verdict.ts";
 
 interface Takeover {
   signal: "SIGKILL" | "SIGTERM";
@@ -49,6 +50,7 @@ async function play(context: Context, stage: Stage, holds: (port: number) => voi
   const { paint } = printer;
   const { clock } = world;
   const { say, title } = createTeller(context);
+  const begunAt = clock.elapsed();
 
   title("1. The host dies");
   const host = stage.start("The host", ["serve", "--port", "0"]);
@@ -118,13 +120,15 @@ async function play(context: Context, stage: Stage, holds: (port: number) => voi
     );
   } else say("browser", "no Chromium or Chrome is found here: left out");
 
-  const isWhole =
-    outcome.lost + outcome.doubled + streamed.lost + streamed.doubled === 0 &&
-    stopReason === "end_turn" &&
-    told.stopReason === "lost" &&
-    answer.includes("(turn 3)") &&
-    browser?.success !== false;
-  const tone = isWhole ? paint.green : paint.red;
+  const whole = isWhole({
+    requests: outcome,
+    streamed,
+    stopReason,
+    killedReason: told.stopReason,
+    restored: answer,
+    browser,
+  });
+  const tone = whole ? paint.green : paint.red;
   title("What became of it");
   say(
     "plugin",
@@ -140,9 +144,10 @@ async function play(context: Context, stage: Stage, holds: (port: number) => voi
     requests: outcome,
     agent: agentFigures,
     browser: browser ?? null,
-    whole: isWhole,
+    whole,
+    tookMs: clock.elapsed() - begunAt,
   });
-  return isWhole ? 0 : 1;
+  return exitCodeFor(whole);
 }
 
 type Tone = (text: string) => string;

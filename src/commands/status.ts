@@ -43,6 +43,9 @@ async function look({ env }: Context, connection: BridgeConnection): Promise<Fou
   return { ...status, agents: agents.filter((agent) => agent.status !== "idle"), agentSessions };
 }
 
+/** The rest is in --json. */
+const STDERR_LINES = 3;
+
 function show({ printer }: Context, found: Found): void {
   const { paint, safe } = printer;
   const kind = found.background ? "in the background" : "in the foreground";
@@ -66,8 +69,10 @@ function show({ printer }: Context, found: Found): void {
     printer.line(safe(line));
   }
   printer.line(`  agents         ${found.agents.length}`);
-  for (const { name, status, pid, keeper } of found.agents) {
+  for (const { name, status, pid, keeper, stderr = [] } of found.agents) {
     printer.line(`    ${name}  ${status}  pid ${pid ?? "none"}${keeper ? `  keeper ${keeper}` : ""}`);
+    if (status === "connected") continue;
+    for (const said of stderr.slice(-STDERR_LINES)) printer.line(safe(`      stderr: ${said}`));
   }
   printer.line(`  agent sessions ${found.agentSessions.length}`);
   for (const info of found.agentSessions) {

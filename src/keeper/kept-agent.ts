@@ -57,6 +57,8 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
   let [pid, keeperPid, writes, givenBack] = [0, 0, 0, 0];
   let unsure: readonly string[] = [];
   let gone: AgentExit | undefined;
+  /** Why it died is asked for when its files are gone. */
+  let lastErrors: string[] | undefined;
   /** It is another host's, or nobody's: nothing of it is touched any more. */
   let over = false;
 
@@ -142,6 +144,7 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
     return taking;
   };
 
+  const errors = (): string[] => deps.tailText(place.err).split("\n").filter(Boolean).slice(-STDERR_LINES);
   const signal = (name: "EOF" | "SIGTERM" | "SIGKILL"): void => link.send({ verb: "signal", signal: name });
 
   return {
@@ -165,7 +168,7 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
     signalGroup: signal,
     sweep: () => (over ? 0 : deps.sweep(spec.tag)),
     exited: exit.promise,
-    stderr: () => deps.tailText(place.err).split("\n").filter(Boolean).slice(-STDERR_LINES),
+    stderr: () => lastErrors ?? errors(),
     kept: {
       get keeperPid() {
         return keeperPid;
@@ -189,6 +192,7 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
       forget() {
         if (over) return;
         over = true;
+        lastErrors = errors();
         tail?.stop();
         link.send({ verb: "leave" });
         link.close();

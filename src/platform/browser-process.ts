@@ -161,8 +161,8 @@ export function createBrowsers(directory: string, env: Env): Browsers {
     const all = [...COMMON_FLAGS, ...(isRoot() ? ["--no-sandbox"] : []), ...flags];
     const { BUN_FEATURE_FLAG_NO_ORPHANS: _, ...plain } = env;
     const child = Bun.spawn([command, ...all, `--user-data-dir=${join(folder, "profile")}`, "about:blank"], {
-      // Its reports of crashes would go to the user's own settings.
-      env: { ...plain, XDG_CONFIG_HOME: folder, [TAG]: tag },
+      // Its reports of crashes would go to the user's own settings, and what it loaded to the user's own cache.
+      env: { ...plain, XDG_CONFIG_HOME: folder, XDG_CACHE_HOME: folder, [TAG]: tag },
       cwd: folder,
       detached: true,
       stdin: "ignore",

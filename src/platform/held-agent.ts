@@ -66,7 +66,8 @@ function held(clock: Clock, directory: string, tag: string, marks: HeldMarks, ex
   const input = openInput(clock, directory);
   const closeInput = (): void => {
     input.close();
-    if (isAlive(marks.holder)) kill(marks.holder.pid, "SIGKILL");
+    // With what it waits with, which nobody would find afterwards.
+    if (isAlive(marks.holder)) kill(-marks.holder.pid, "SIGKILL");
   };
   void exited.then(closeInput);
   return {

@@ -61,6 +61,7 @@ export const isAgentInfo = shape<AgentInfo>({
   status: isText,
   pid: nullable(isNumber),
   keeper: optional(nullable(isNumber)),
+  stderr: optional(listOf(isText)),
 });
 
 type Login<Kind extends LoginAnswer["kind"]> = Extract<LoginAnswer, { kind: Kind }>;

@@ -150,6 +150,8 @@ export const AgentInfo = z.looseObject({
   pid: z.number().nullable(),
   /** Who holds it while hosts come and go. */
   keeper: z.number().nullable().optional(),
+  /** The last lines of it, dead or alive. */
+  stderr: z.array(z.string()).optional(),
 });
 export type AgentInfo = z.infer<typeof AgentInfo>;
 

@@ -94,6 +94,14 @@ describe("short commands", () => {
   });
 });
 
+test("[CM4] [CM3] agents ends with 6 when the host does not answer within --timeout", () => {
+  const stage = midTurn();
+  const running = stage.run(agents, ["--timeout", "3s"]);
+  running.answer(() => new Promise(() => {}));
+  expect(running.wait()).toBe(6);
+  expect(String(running.thrown)).toContain("Not done within 3000 ms; raise it with --timeout");
+});
+
 describe("prune", () => {
   const shelved = (): Stage => {
     const stage = midTurn({ deps: { retention: retentionOf({}) } });

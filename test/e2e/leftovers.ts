@@ -27,6 +27,12 @@ export const taggedProcesses = (tag: string): Tagged[] =>
     .filter((pid) => read(`/proc/${pid}/environ`).split("\0").includes(tag))
     .map((pid) => ({ pid, command: commandLine(pid) }));
 
+/** Every process whose words or environment name this directory. */
+export const mentioning = (directory: string): Tagged[] =>
+  pids()
+    .filter((pid) => ["cmdline", "environ"].some((file) => read(`/proc/${pid}/${file}`).includes(directory)))
+    .map((pid) => ({ pid, command: commandLine(pid) }));
+
 /** Whether it takes SIGINT into its own hands already: before that the system ends it. */
 export function handlesSignals(pid: number): boolean {
   const caught = /^SigCgt:\s*([0-9a-f]+)$/m.exec(read(`/proc/${pid}/status`))?.[1];

@@ -52,7 +52,8 @@ export interface Stage {
 }
 
 const END_MS = 20_000;
-const SHORT_DIRECTORY = `holdfast-${process.getuid?.()}`;
+/** Empty, and ours for ever: sockets with too long a path are made here. */
+export const SHORT_DIRECTORY = `holdfast-${process.getuid?.()}`;
 const RUN_MS = 90_000;
 
 export const staged =
@@ -179,7 +180,6 @@ function openStage(): { stage: Stage; leave(failed: boolean): Promise<void> } {
       listeners: listeners(port),
       sockets: unixSockets(directory),
       keepers: stage.keepers(),
-      // Empty, and ours for ever: sockets with too long a path are made here.
       temporary: readdirSync(temporary, { recursive: true }).filter((name) => name !== SHORT_DIRECTORY),
     };
     if (Object.values(left).some((found) => found.length > 0)) throw new Error(`Left behind: ${JSON.stringify(left)}`);

@@ -67,6 +67,20 @@ describe("an agent that is held", () => {
     await agent.exited;
   });
 
+  test("[KP1] who held its input goes with all that it waits with", async () => {
+    using directory = createTempDir();
+    const { agent } = start(directory, "cat");
+    const sleepers = () => {
+      const { stdout } = Bun.spawnSync(["ps", "-e", "-o", "pgid=,stat=,comm="]);
+      const rows = stdout.toString().split("\n");
+      return rows.filter((row) => new RegExp(`^ *${agent.holder.pid} +[^Z ]+ +sleep`).test(row)).length;
+    };
+    await until(() => sleepers() === 1);
+    agent.closeInput();
+    await agent.exited;
+    await until(() => sleepers() === 0, 2_000);
+  });
+
   test("[KP10] everything of it is ours alone", async () => {
     using directory = createTempDir();
     const { agent } = start(directory, "cat");

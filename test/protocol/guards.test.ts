@@ -159,7 +159,20 @@ const PAIRS: [string, (value: unknown) => boolean, z.ZodType, Sample[]][] = [
     "isAgentInfo",
     answers.isAgentInfo,
     AgentInfo,
-    [{ name: "demo", displayName: "Demo", command: "demo", found: true, install: "no", status: "idle", pid: 1 }],
+    [
+      { name: "demo", displayName: "Demo", command: "demo", found: true, install: "no", status: "idle", pid: 1 },
+      {
+        name: "demo",
+        displayName: "Demo",
+        command: "demo",
+        found: true,
+        install: "no",
+        status: "disconnected",
+        pid: null,
+        keeper: 2,
+        stderr: ["a"],
+      },
+    ],
   ],
   [
     "isLoginAnswer",

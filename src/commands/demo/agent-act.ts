@@ -1,5 +1,6 @@
 // How does an agent's work fare in the demo? It streams while its host and its keeper die; then it is killed itself.
 import type { BridgeConnection } from "../../bridge/connection.ts";
+import { Fault } from "../../protocol/fault.ts";
 import { listAgents } from "../agent-list.ts";
 import { askUntilAnswered } from "../agent-session.ts";
 import type { Context } from "../context.ts";
@@ -43,7 +44,9 @@ export function createAgentAct(context: Context, stage: Stage, connection: Bridg
     async pids() {
       const agents = await listAgents(connection, env["PATH"] ?? "");
       const { pid, keeper } = agents.find(({ name }) => name === "demo") ?? {};
-      return { agent: pid ?? 0, keeper: keeper ?? 0 };
+      // They are killed: 0 would mean ourselves and all around us.
+      if (!pid || !keeper) throw new Fault("REFUSED", "The demo's agent has no keeper, which needs Linux or macOS");
+      return { agent: pid, keeper };
     },
     async stream(lines, everyMs) {
       return followLines(clock, connection, await prompt(`stream ${lines} ${everyMs}`));

@@ -26,6 +26,16 @@ const numbersIn = ({ type, data }: SessionRecord): number[] => {
   return [...content.text.matchAll(/chunk (\d+)\n/g)].map(([, number]) => Number(number));
 };
 
+/** `seen`: how often each number came. Numbers that were never wanted make up for none that is missing. */
+export function countLines(seen: ReadonlyMap<number, number>, wanted: number): LinesOutcome {
+  const all = Array.from({ length: wanted }, (_, index) => index + 1);
+  return {
+    lines: seen.size,
+    lost: all.filter((number) => !seen.has(number)).length,
+    doubled: [...seen.values()].filter((times) => times > 1).length,
+  };
+}
+
 export function followLines(
   clock: Clock,
   connection: BridgeConnection,
@@ -53,10 +63,6 @@ export function followLines(
     },
     next: () => Promise.race([new Promise<void>((resolve) => waiters.push(resolve)), ended.then(() => undefined)]),
     ended,
-    outcome: (wanted) => ({
-      lines: seen.size,
-      lost: wanted - seen.size,
-      doubled: [...seen.values()].filter((times) => times > 1).length,
-    }),
+    outcome: (wanted) => countLines(seen, wanted),
   };
 }

@@ -26,6 +26,21 @@ const SESSION_MS = 20_000;
 
 const script = (number: number): string => `(globalThis.ran ??= []).push(${number})`;
 
+/** `ran`: what the plugin's list says. */
+export function countRequests(
+  answered: ReadonlySet<number>,
+  unknown: ReadonlySet<number>,
+  ran: readonly number[],
+): Outcome {
+  const once = new Set(ran);
+  return {
+    answered: answered.size,
+    unknown: unknown.size,
+    lost: [...answered].filter((number) => !once.has(number)).length,
+    doubled: ran.length - once.size,
+  };
+}
+
 export function startTraffic(clock: Clock, connection: BridgeConnection): Traffic {
   const answered = new Set<number>();
   const unknown = new Set<number>();
@@ -62,13 +77,7 @@ export function startTraffic(clock: Clock, connection: BridgeConnection): Traffi
       const session = await connection.resolveSession({}, SESSION_MS);
       const { value } = await session.exec("globalThis.ran");
       const ran = Array.isArray(value) ? value.map(Number) : [];
-      const once = new Set(ran);
-      return {
-        answered: answered.size,
-        unknown: unknown.size,
-        lost: [...answered].filter((number) => !once.has(number)).length,
-        doubled: ran.length - once.size,
-      };
+      return countRequests(answered, unknown, ran);
     },
   };
 }
