@@ -57,6 +57,7 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
   let [pid, keeperPid, writes, givenBack] = [0, 0, 0, 0];
   let unsure: readonly string[] = [];
   let gone: AgentExit | undefined;
+  let canPunch = true;
   /** It is another host's, or nobody's: nothing of it is touched any more. */
   let over = false;
 
@@ -144,6 +145,9 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
 
   const signal = (name: "EOF" | "SIGTERM" | "SIGKILL"): void => link.send({ verb: "signal", signal: name });
 
+  const punch = async (path: string, bytes: number): Promise<boolean> =>
+    bytes === 0 || (await deps.punchHole(path, bytes).catch(() => false));
+
   return {
     get pid() {
       return pid;
@@ -175,11 +179,16 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
       },
       checkpoint: (text) => files.replace(place.checkpoint, text),
       linger: (ms) => link.send({ verb: "linger", ms }),
-      giveBack(out, input) {
-        if (out + input - givenBack < GIVE_BACK_BYTES) return;
+      async giveBack(out, input) {
+        if (out + input - givenBack < GIVE_BACK_BYTES) return true;
+        // Where it failed once every further try costs a process, and fails too.
+        if (!canPunch) return false;
+        const before = givenBack;
         givenBack = out + input;
-        void deps.punchHole(place.out, out);
-        void deps.punchHole(place.inputLog, input);
+        const punched = await Promise.all([punch(place.out, out), punch(place.inputLog, input)]);
+        canPunch = punched.every(Boolean);
+        if (!canPunch) givenBack = before;
+        return canPunch;
       },
       release() {
         over = true;

@@ -49,6 +49,7 @@ export function openManager(options: FakeAgentOptions = {}, more: Partial<Launch
     permission: async () => ({ outcome: "cancelled" }),
     withdrawn() {},
     torn() {},
+    full() {},
     onRecord: () => -1,
     isWritten: () => true,
     ...more,

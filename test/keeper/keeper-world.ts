@@ -44,6 +44,8 @@ export interface KeeperWorld {
   isAlive(mark: ProcessMark): boolean;
   tail(host: FakeProcess, path: string, from: number, tell: (bytes: Uint8Array) => void): Tail;
   failStart: string | undefined;
+  /** False: as where files cannot have holes. */
+  canPunch: boolean;
   /** So long after it was written output is told. */
   tailLagMs: number;
 }
@@ -206,6 +208,7 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
     isAlive,
     tail,
     failStart: undefined,
+    canPunch: true,
     tailLagMs: 0,
     append: (one, text) => appendTo(one.place.out, text),
     startKeeper,
@@ -234,7 +237,7 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
         },
         async punchHole(path, bytes) {
           punched.push([path, bytes]);
-          return true;
+          return world.canPunch;
         },
         newTag: () => `tag-${++tags}`,
         find: (command) => `/bin/${command}`,
