@@ -174,6 +174,7 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     session.record("session-closed", {});
     registry.drop(session);
     watch.closed(session);
+    lingers.tell(session.options.agent);
   };
 
   const adopted = adoptLeft({

@@ -58,6 +58,8 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
   let unsure: readonly string[] = [];
   let gone: AgentExit | undefined;
   let canPunch = true;
+  /** Told to every keeper: one that takes another's place knows only how things were at the start. */
+  let lingerMs: number | undefined;
   /** It is another host's, or nobody's: nothing of it is touched any more. */
   let over = false;
 
@@ -85,6 +87,7 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
         pid = attached.agentPid;
         keeperPid = attached.pid;
         ({ unsure } = attached);
+        if (lingerMs !== undefined) link.send({ verb: "linger", ms: lingerMs });
         tellUnsure();
         if (attached.exit) ended(attached.exit);
       },
@@ -178,7 +181,10 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
         return link.inputEnd;
       },
       checkpoint: (text) => files.replace(place.checkpoint, text),
-      linger: (ms) => link.send({ verb: "linger", ms }),
+      linger(ms) {
+        lingerMs = ms;
+        link.send({ verb: "linger", ms });
+      },
       async giveBack(out, input) {
         if (out + input - givenBack < GIVE_BACK_BYTES) return true;
         // Where it failed once every further try costs a process, and fails too.
