@@ -53,6 +53,8 @@ export interface CheckpointsDeps {
   out(): number;
   kept(): KeptAgent | undefined;
   isWritten(): boolean;
+  /** Its files only grow: a new process is wanted, and asked for again whenever something may have ended. */
+  full(): void;
 }
 
 export interface Checkpoints {
@@ -64,11 +66,16 @@ export interface Checkpoints {
   connected(): void;
 }
 
-export function createCheckpoints({ clock, client, from, out, kept, isWritten }: CheckpointsDeps): Checkpoints {
+export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
+  const { clock, client, from, out, kept, isWritten } = deps;
   let last = from;
   let lastAt = Number.NEGATIVE_INFINITY;
   let planned = false;
+  let isFull = false;
 
+  const tellFull = (): void => {
+    if (isFull) clock.after(0, deps.full);
+  };
   const take = (): void => {
     planned = false;
     const agent = kept();
@@ -82,7 +89,10 @@ export function createCheckpoints({ clock, client, from, out, kept, isWritten }:
     const checkpoint: AgentCheckpoint = { out: last, in: agent.inputEnd, initialized, requests, questions };
     try {
       agent.checkpoint(JSON.stringify(checkpoint));
-      agent.giveBack(last, agent.inputEnd ?? 0);
+      void agent.giveBack(last, agent.inputEnd ?? 0).then((given) => {
+        isFull ||= !given;
+        tellFull();
+      });
     } catch {
       // A full disk: then the next host reads more.
     }
@@ -95,10 +105,12 @@ export function createCheckpoints({ clock, client, from, out, kept, isWritten }:
   };
   return {
     grew() {
+      tellFull();
       if (out() - last > LONG_BYTES && clock.elapsed() - lastAt > SPACING_MS) plan();
     },
     connected: plan,
     settled() {
+      tellFull();
       if (out() - last > SHORT_BYTES) plan();
     },
   };

@@ -10,7 +10,7 @@ import { createAwakeTime } from "./awake-time.ts";
 import { type Idle, restoredIdle } from "./idle-entry.ts";
 import { createPins, DETACHED_MS } from "./pins.ts";
 import type { AgentSession } from "./session.ts";
-import type { Work } from "./session-needs.ts";
+import { hasNothingToDo, type Work } from "./session-needs.ts";
 import { createSpareAgents, type SpareAgentsDeps } from "./spare-agents.ts";
 
 export interface IdleWatchDeps extends Omit<SpareAgentsDeps, "isKept"> {
@@ -189,11 +189,7 @@ export function createIdleWatch(deps: IdleWatchDeps): IdleWatch {
       if (maxIdleMs === 0) return NO_CAP_MS;
       return Math.max(maxIdleMs, ...of(agent).map((session) => Math.min(pinnedMs(session), NO_CAP_MS)));
     },
-    isIdle: (agent) =>
-      of(agent).every((session) => {
-        const { turn, queued, openToolCalls } = session.work;
-        return turn === "idle" && queued + openToolCalls === 0 && pinnedMs(session) <= 0;
-      }),
+    isIdle: (agent) => of(agent).every((session) => hasNothingToDo(session) && pinnedMs(session) <= 0),
     unwatched(session) {
       if (session.viewers.size > 0 || watched.has(session)) return;
       const entry = begin(session);

@@ -38,6 +38,8 @@ export interface LauncherDeps extends LauncherWorld {
   notice(agent: string, text: string): void;
   /** It fell silent in the middle of a line, and somebody waits for it. */
   torn(agent: string, client: AcpClient): void;
+  /** Its files grow, and only a new process has new ones. */
+  full(agent: string, client: AcpClient): void;
   /** Up to where what this life of the agent said stands in the session's journal. */
   onRecord(agent: string, sessionId: string, run: string): number;
   /** Whether all that this agent said stands in the journals. */
@@ -135,6 +137,7 @@ export function createLauncher(deps: LauncherDeps): Launcher {
       out: () => splitter.offset,
       kept: () => process?.kept,
       isWritten: () => deps.isWritten(name),
+      full: () => deps.full(name, client),
     });
     checkpoints.set(client, own);
     const isAwaited = (): boolean => client.open.requests.some(({ method }) => method === "session/prompt");

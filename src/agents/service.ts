@@ -11,10 +11,11 @@ import type { AgentEvents } from "./agent-slot.ts";
 import { pruneDaily } from "./daily-prune.ts";
 import { createIdleWatch } from "./idle-watch.ts";
 import { createLauncher, type LauncherWorld } from "./launcher.ts";
+import { createLingers } from "./lingers.ts";
 import { canClose, createOpener } from "./opener.ts";
 import { createRegistry } from "./registry.ts";
 import type { AgentSession } from "./session.ts";
-import { isDone } from "./session-needs.ts";
+import { hasNothingToDo, isDone } from "./session-needs.ts";
 import { orLogin } from "./turn-failure.ts";
 import { createVerbs, type ServiceClient } from "./verbs.ts";
 
@@ -75,10 +76,11 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
       log.warn(text);
       for (const session of registry.of(agent)) session.viewers.notice(text);
     },
-    torn(agent, client) {
-      if (manager.current(agent) !== client) return;
-      log.warn(`The output of ${displayName(agent)} ends in the middle of a line; it is started again`);
-      manager.reconnect(agent).catch((thrown) => log.warn(messageOf(thrown)));
+    torn: (agent, client) => startAgain(agent, client, "its output ends in the middle of a line"),
+    full(agent, client) {
+      const isBusy = client.open.requests.length > 0 || !registry.of(agent).every(hasNothingToDo);
+      if (hasLeft || isBusy || !isWritten(agent)) return;
+      startAgain(agent, client, "the room that its output takes cannot be given back");
     },
     // A host that leaves hears still, and writes nothing down any more.
     isWritten: (agent) => !hasLeft && isWritten(agent),
@@ -88,6 +90,11 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     },
   });
   const { displayName } = launcher;
+  const startAgain = (agent: string, client: AcpClient, why: string): void => {
+    if (manager.current(agent) !== client) return;
+    log.warn(`${displayName(agent)} is started again: ${why}`);
+    manager.reconnect(agent).catch((thrown) => log.warn(messageOf(thrown)));
+  };
   const manager = new AgentManager(emitter, { clock: deps.clock, displayName, isWritten, start: launcher.start });
   const opener = createOpener({
     clock: deps.clock,
@@ -127,20 +134,12 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     leaveAgent,
     stopAgent: (agent) => manager.stop(agent),
   });
-  const lingers = new Map<string, number>();
-  /** Told to the keeper whenever it is another. */
-  const linger = (agent: string): void => {
-    const ms = watch.lingerMs(agent);
-    const kept = manager.processOf(agent)?.kept;
-    if (!kept || lingers.get(agent) === ms) return;
-    lingers.set(agent, ms);
-    kept.linger(ms);
-  };
+  const lingers = createLingers(manager, watch);
   const changed = (session: AgentSession): void => {
     watch.changed(session);
     const client = opener.clientOf(session);
     if (client && session.work.turn === "idle") launcher.settled(client);
-    linger(session.options.agent);
+    lingers.tell(session.options.agent);
     if (isDone(session)) void close(session.options.name);
   };
   const registry = createRegistry({
@@ -165,8 +164,7 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
   emitter.on("agent:connected", ({ cliType, client }) => {
     watch.agentStarted(cliType);
     launcher.connected(client);
-    lingers.delete(cliType);
-    linger(cliType);
+    lingers.tellAnew(cliType);
     for (const session of registry.of(cliType)) {
       if (session.acpSessionId === undefined || watch.isStopped(session)) continue;
       opener.open(client, session).catch((thrown) => log.warn(`Not restored: ${messageOf(thrown)}`));
@@ -187,6 +185,7 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     session.record("session-closed", {});
     registry.drop(session);
     watch.closed(session);
+    lingers.tell(session.options.agent);
   };
 
   const adopted = adoptLeft({
@@ -208,7 +207,7 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
   });
 
   const cancelPrune = pruneDaily(deps, () => void registry.prune(deps.retention ?? retentionOf({})));
-  const verbs = createVerbs({ ...deps, launcher, manager, registry, watch, ready, linger, close });
+  const verbs = createVerbs({ ...deps, launcher, manager, registry, watch, ready, linger: lingers.tell, close });
 
   return {
     async asked(client, request) {

@@ -37,6 +37,10 @@ export interface Work extends Omit<IdleState, "pin"> {
   turn: "idle" | "running" | "waiting";
 }
 
+/** No turn, no queue, no question, and no tool that runs on. */
+export const hasNothingToDo = ({ work: { turn, queued, openToolCalls } }: AgentSession): boolean =>
+  turn === "idle" && queued + openToolCalls === 0;
+
 /** Made for one prompt, which is over, and nobody looks on. */
 export const isDone = ({ fold, viewers }: AgentSession): boolean =>
   fold.closes === true && !fold.closed && fold.open.length === 0 && viewers.size === 0;

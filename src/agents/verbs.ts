@@ -92,6 +92,7 @@ export function createVerbs({ launcher, manager, registry, watch, ready, linger,
         remember(agent, env);
         const after = session.prompt({ promptId, text, policy, clientId, closes });
         if (!registry.isShelved(session.options.name)) watch.prompted(session, promptId, request.detach);
+        linger(agent);
         const attached = request.attach === true;
         if (attached) attach(client, session, after);
         const said = { ...(attached ? { attached } : {}), ...(closes ? { closes } : {}) };

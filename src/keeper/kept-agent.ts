@@ -59,6 +59,9 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
   let gone: AgentExit | undefined;
   /** Why it died is asked for when its files are gone. */
   let lastErrors: string[] | undefined;
+  let canPunch = true;
+  /** Told to every keeper: one that takes another's place knows only how things were at the start. */
+  let lingerMs: number | undefined;
   /** It is another host's, or nobody's: nothing of it is touched any more. */
   let over = false;
 
@@ -86,6 +89,7 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
         pid = attached.agentPid;
         keeperPid = attached.pid;
         ({ unsure } = attached);
+        if (lingerMs !== undefined) link.send({ verb: "linger", ms: lingerMs });
         tellUnsure();
         if (attached.exit) ended(attached.exit);
       },
@@ -147,6 +151,9 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
   const errors = (): string[] => deps.tailText(place.err).split("\n").filter(Boolean).slice(-STDERR_LINES);
   const signal = (name: "EOF" | "SIGTERM" | "SIGKILL"): void => link.send({ verb: "signal", signal: name });
 
+  const punch = async (path: string, bytes: number): Promise<boolean> =>
+    bytes === 0 || (await deps.punchHole(path, bytes).catch(() => false));
+
   return {
     get pid() {
       return pid;
@@ -177,12 +184,20 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
         return link.inputEnd;
       },
       checkpoint: (text) => files.replace(place.checkpoint, text),
-      linger: (ms) => link.send({ verb: "linger", ms }),
-      giveBack(out, input) {
-        if (out + input - givenBack < GIVE_BACK_BYTES) return;
+      linger(ms) {
+        lingerMs = ms;
+        link.send({ verb: "linger", ms });
+      },
+      async giveBack(out, input) {
+        if (out + input - givenBack < GIVE_BACK_BYTES) return true;
+        // Where it failed once every further try costs a process, and fails too.
+        if (!canPunch) return false;
+        const before = givenBack;
         givenBack = out + input;
-        void deps.punchHole(place.out, out);
-        void deps.punchHole(place.inputLog, input);
+        const punched = await Promise.all([punch(place.out, out), punch(place.inputLog, input)]);
+        canPunch = punched.every(Boolean);
+        if (!canPunch) givenBack = before;
+        return canPunch;
       },
       release() {
         over = true;

@@ -49,8 +49,8 @@ export interface KeptAgent {
   checkpoint(text: string): void;
   /** So long it stays without a host. */
   linger(ms: number): void;
-  /** What lies in front of these offsets is needed no more. */
-  giveBack(out: number, input: number): void;
+  /** What lies in front of these offsets is needed no more. False: its room cannot be given back while it lives. */
+  giveBack(out: number, input: number): Promise<boolean>;
   /** This host leaves; the agent does not. */
   release(): void;
   /** It is gone, and all it said stands elsewhere: nothing of it is needed any more. */

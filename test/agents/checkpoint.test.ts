@@ -22,7 +22,7 @@ function openStage(from = 0) {
   });
   const taken: string[] = [];
   const givenBack: number[] = [];
-  const stage = { out: from, inputEnd: 10 as number | undefined, isWritten: true, full: false };
+  const stage = { out: from, inputEnd: 10 as number | undefined, isWritten: true, full: false, holes: true, wanted: 0 };
   const kept = {
     get inputEnd() {
       return stage.inputEnd;
@@ -31,7 +31,10 @@ function openStage(from = 0) {
       if (stage.full) throw new Error("ENOSPC");
       taken.push(text);
     },
-    giveBack: (offset: number) => void givenBack.push(offset),
+    async giveBack(offset: number) {
+      givenBack.push(offset);
+      return stage.holes;
+    },
   } as unknown as KeptAgent;
   const checkpoints = createCheckpoints({
     clock,
@@ -40,6 +43,7 @@ function openStage(from = 0) {
     out: () => stage.out,
     kept: () => kept,
     isWritten: () => stage.isWritten,
+    full: () => void stage.wanted++,
   });
   const say = (message: object): void => client.receive(JSON.stringify({ jsonrpc: "2.0", ...message }));
   const ready = (): void => {
@@ -93,6 +97,21 @@ describe("taking one", () => {
     machine.advance(100);
     grow(MIB);
     expect(taken).toHaveLength(2);
+  });
+
+  test("[KP9] room that cannot be given back: a new process is asked for, again at each output and turn's end, and never where it can", () => {
+    const { machine, ready, grow, settle, stage } = openStage();
+    ready();
+    grow(MIB);
+    settle();
+    expect(stage.wanted).toBe(0);
+    stage.holes = false;
+    machine.advance(100);
+    grow(MIB);
+    expect(stage.wanted).toBe(1);
+    grow(1);
+    settle();
+    expect(stage.wanted).toBe(3);
   });
 
   test("[KP4] it holds offsets of both directions, the handshake, our prompts and the agent's questions", () => {

@@ -50,6 +50,7 @@ export function openManager(options: FakeAgentOptions = {}, more: Partial<Launch
     withdrawn() {},
     torn() {},
     notice: (_, text) => world.log.warn(text),
+    full() {},
     onRecord: () => -1,
     isWritten: () => true,
     ...more,

@@ -46,6 +46,40 @@ test(
   60_000,
 );
 
+/** Attaches to the agent's keeper as a newer host would, and says nothing more. */
+async function fence(stage: AgentStage): Promise<void> {
+  const [place = ""] = stage.keepers();
+  const [{ socket: unix }, { generation }] = ["spec.json", "state.json"].map((name) =>
+    JSON.parse(readFileSync(join(place, name), "utf8")),
+  );
+  const attached = Promise.withResolvers<void>();
+  const newer = await Bun.connect({ unix, socket: { data: () => attached.resolve() } });
+  stage.defer(() => void newer.end());
+  newer.write(`${JSON.stringify({ verb: "attach", version: 1, generation: generation + 1 })}\n`);
+  await attached.promise;
+}
+
+test(
+  "[KP8] a host whose agent a newer one has hands over to who stands in line and leaves in good order; the turn arrives whole",
+  withAgents(async (stage) => {
+    const host = await stage.serve();
+    const standby = await stage.standby();
+    const working = stage.spawn(inJson(...prompt("work", "stream 300 5")));
+    await working.event("update");
+    const agent = await stage.agentPid();
+    await fence(stage);
+    expect((await host.exited).code).toBe(0);
+    expect(host.stderr).toContain("A newer host has our agents; this one leaves");
+    await standby.event("role-changed", ({ role }) => role === "host");
+    expect((await working.exited).code).toBe(0);
+    expect([textOf(working.events), textOf(stage.journal("work"))]).toEqual([chunks(300), chunks(300)]);
+    const numbers = stage.journal("work").map(({ seq }) => seq);
+    expect(numbers).toEqual(numbers.map((_, at) => at + 1));
+    expect([await stage.agentPid(), stage.listener(), stage.keeperPids().length]).toEqual([agent, standby.pid, 1]);
+  }),
+  60_000,
+);
+
 test(
   "[KP8] SIGTERM of the host leaves a working agent to its keeper, and the next host shows all of its turn",
   withAgents(async (stage) => {

@@ -2,7 +2,15 @@
 import { keep } from "../../src/keeper/keeper.ts";
 import { createKeepers, type KeptAgents } from "../../src/keeper/keepers.ts";
 import { type KeeperSpec, type KeeperState, type Place, placeAt } from "../../src/keeper/place.ts";
-import type { AgentExit, AgentProcess, HeldAgent, ProcessMark, Tail } from "../../src/platform/agent-world.ts";
+import { type HostLine, parseLine } from "../../src/keeper/wire.ts";
+import type {
+  AgentExit,
+  AgentProcess,
+  HeldAgent,
+  LineEvents,
+  ProcessMark,
+  Tail,
+} from "../../src/platform/agent-world.ts";
 import { createFakeAgents, type FakeAgent, type FakeAgentOptions, type FakeAgents } from "../agents/fake-agent.ts";
 import { createFakeLines, type FakeLines } from "../support/fake-lines.ts";
 import { createMachine, type FakeProcess, type Machine } from "../support/fake-world.ts";
@@ -36,6 +44,8 @@ export interface KeeperWorld {
   readonly left: number;
   readonly punched: [path: string, bytes: number][];
   readonly swept: string[];
+  /** Linger times that keepers were told, oldest first. */
+  readonly lingers: number[];
   keepersOf(host: FakeProcess, fenced?: () => void): KeptAgents;
   startKeeper(directory: string): FakeProcess;
   /** The agent says this much of a line, straight to its file. */
@@ -44,6 +54,8 @@ export interface KeeperWorld {
   isAlive(mark: ProcessMark): boolean;
   tail(host: FakeProcess, path: string, from: number, tell: (bytes: Uint8Array) => void): Tail;
   failStart: string | undefined;
+  /** False: as where files cannot have holes. */
+  canPunch: boolean;
   /** So long after it was written output is told. */
   tailLagMs: number;
 }
@@ -62,6 +74,7 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
   const tails = new Map<string, Set<() => void>>();
   const punched: [string, number][] = [];
   const swept: string[] = [];
+  const lingers: number[] = [];
   let left = 0;
 
   const appendTo = (path: string, text: string): void => {
@@ -139,6 +152,15 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
     keepers.some((each) => each.pid === pid && each.state !== "dead") ||
     held.some(({ mark, agent }) => mark.pid === pid && mark.startTime === startTime && agent.alive);
 
+  const overheard = (events: LineEvents): LineEvents => ({
+    ...events,
+    line(text) {
+      const line = parseLine<HostLine>(text, "verb");
+      if (line?.verb === "linger") lingers.push(line.ms);
+      events.line(text);
+    },
+  });
+
   /** As src/keeper.ts does it. */
   const startKeeper = (directory: string): FakeProcess => {
     const keeper = machine.process();
@@ -158,7 +180,7 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
         earlier: state,
         self: { pid: keeper.pid, startTime: "" },
         hold: () => (mark ? adopt(keeper, mark, spec) : start(keeper, place, spec)),
-        listen: lines.of(keeper).listen,
+        listen: (path, attach) => lines.of(keeper).listen(path, (socket) => overheard(attach(socket))),
       }).finally(() => {
         left++;
         keeper.kill();
@@ -203,9 +225,11 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
     },
     punched,
     swept,
+    lingers,
     isAlive,
     tail,
     failStart: undefined,
+    canPunch: true,
     tailLagMs: 0,
     append: (one, text) => appendTo(one.place.out, text),
     startKeeper,
@@ -234,7 +258,7 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
         },
         async punchHole(path, bytes) {
           punched.push([path, bytes]);
-          return true;
+          return world.canPunch;
         },
         newTag: () => `tag-${++tags}`,
         find: (command) => `/bin/${command}`,

@@ -66,6 +66,9 @@ function openStage(options: FakeAgentOptions = {}) {
 }
 
 const line = (method: string): string => JSON.stringify({ jsonrpc: "2.0", method });
+const MIB = 1024 * 1024;
+const giveBack = async ({ kept }: AgentProcess, out: number, input: number) =>
+  await kept?.giveBack(out * MIB, input * MIB);
 const heard = ({ agent }: Held) => agent.heard.map(({ method }) => method);
 const keeperDirectories = ({ files }: Machine) => files.list("/state/keepers");
 
@@ -341,16 +344,29 @@ describe("what a host does for the next one", () => {
   });
 
   test("[KP9] room is given back above 64 MB, and again after as much", () => {
-    const { agent, world, one } = openStage();
-    const mib = 1024 * 1024;
-    for (const offset of [1, 63, 64, 65, 127].map((each) => each * mib)) agent.kept?.giveBack(offset, 0);
-    agent.kept?.giveBack(127 * mib, mib);
+    const { agent, world, one, machine } = openStage();
+    for (const [out, input] of [
+      [1, 0],
+      [63, 0],
+      [64, 0],
+      [65, 0],
+      [127, 0],
+      [127, 1],
+    ] as const)
+      expect(machine.wait(giveBack(agent, out, input))).toBe(true);
     expect(world.punched).toEqual([
-      [one.place.out, 64 * mib],
-      [one.place.inputLog, 0],
-      [one.place.out, 127 * mib],
-      [one.place.inputLog, mib],
+      [one.place.out, 64 * MIB],
+      [one.place.out, 127 * MIB],
+      [one.place.inputLog, MIB],
     ]);
+  });
+
+  test("[KP9] where no holes can be made it says so each time, tries once, and counts nothing as given back", () => {
+    const { agent, world, machine } = openStage();
+    world.canPunch = false;
+    const given = [63, 64, 65, 200].map((out) => machine.wait(giveBack(agent, out, 1)));
+    expect([given, world.punched.length]).toEqual([[false, false, false, false], 2]);
+    expect(machine.wait(giveBack(agent, 62, 1))).toBe(true);
   });
 
   test("[KP4] a checkpoint is what the next one is given", () => {
