@@ -175,11 +175,14 @@ export class PlaywrightBrowser {
   }
 
   async saveState(before: CarriedState | undefined): Promise<CarriedState> {
-    return await saveState(this.#active, before);
+    return await asAction(() => saveState(this.#active, before));
   }
 
-  async restoreState(state: CarriedState): Promise<void> {
-    await restoreState(this.#active, state);
+  /** Says what could not be put into this browser. */
+  async restoreState(state: CarriedState): Promise<string[]> {
+    const link = this.#active;
+    const { clock, signal } = this.#options;
+    return await restoreState({ link, clock, signal, page: () => pageOf(link) }, state);
   }
 
   async #settle(link: Link): Promise<void> {

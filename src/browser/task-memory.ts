@@ -15,8 +15,11 @@ export interface TaskMemory {
   failed(action: PageAction, message: string): void;
   unfit(why: string): void;
   judgedWrong(feedback: string): void;
-  /** `again`: where a new browser with the state of the old one begins; undefined for a blank one. */
-  reconnected(again: string | undefined): void;
+  /**
+   * `again`: where a task that goes on from what was done begins; undefined for one that does all of it again.
+   * `missing`: what the new browser did not take of the old one's state; undefined where it got none.
+   */
+  reconnected(again: string | undefined, missing: readonly string[] | undefined): void;
 }
 
 const WARNING =
@@ -29,11 +32,14 @@ export function createTaskMemory(): TaskMemory {
   let news: string[] = [];
   let tree = "";
 
-  const newsOfReconnect = (carried: boolean): string[] => {
+  const newsOfReconnect = (missing: readonly string[] | undefined): string[] => {
     const kept = Object.entries(data).map(([name, value]) => `${name}: ${value}`);
-    const how = carried ? ", with the cookies and storage of the old one" : ", blank";
+    const how = missing ? ", with the cookies and storage of the old one" : ", blank";
     return [
       `The browser was lost and replaced: this is a new browser at the start page${how}. Work that the site had not saved is gone.`,
+      ...(missing && missing.length > 0
+        ? [`Not restored, so you may have to log in again:\n${missing.join("\n")}`]
+        : []),
       ...(history.length > 0 ? [`Done so far on the old one:\n${history.join("\n")}`] : []),
       ...(kept.length > 0 ? [`Data that is kept:\n${kept.join("\n")}`] : []),
     ];
@@ -74,8 +80,8 @@ export function createTaskMemory(): TaskMemory {
       history.push(`The answer did not pass: ${feedback}`);
       news.push(`Your answer did not pass: ${feedback}`);
     },
-    reconnected(again) {
-      news = newsOfReconnect(again !== undefined);
+    reconnected(again, missing) {
+      news = newsOfReconnect(missing);
       // A blank browser does all of it again; one with its state carried along goes on from what was done.
       if (again === undefined) steps = [];
       else if (again !== "about:blank") steps.push({ action: "goto", url: again });

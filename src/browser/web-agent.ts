@@ -45,6 +45,9 @@ export class WebAgent {
   readonly #memory: TaskMemory = createTaskMemory();
   #state: CarriedState | undefined;
   #endpointIndex: number | undefined;
+  #total = 0;
+  /** Of the state, in the browser that replaced the lost one; undefined: there was none to bring. */
+  #missing: readonly string[] | undefined;
   #task: WebTask = startTask();
 
   constructor(options: WebAgentOptions) {
@@ -106,6 +109,8 @@ export class WebAgent {
           return this.#validate(task);
         case "reconnecting":
           return this.#handleBrowserDisconnect(task);
+        case "reopening":
+          return this.#reopen(task.plan, task.tries);
       }
     });
   }
@@ -127,6 +132,7 @@ export class WebAgent {
 
   #started({ endpointIndex, total, kind }: { endpointIndex: number; total: number; kind: string }): TaskOutcome {
     this.#endpointIndex = endpointIndex;
+    this.#total = total;
     this.#options.tell("cdp:endpoint_connected", { endpointIndex, total, kind });
     return { kind: "reconnected" };
   }
@@ -146,15 +152,11 @@ export class WebAgent {
   }
 
   async #open(plan: Plan | undefined, tries: number): Promise<TaskOutcome> {
-    const { clock, signal } = this.#options;
+    const { clock, browser, tell, signal } = this.#options;
     // A site that is just starting gets a moment.
-    if (tries > 0) await clock.sleep(500 * tries, AbortSignal.any([signal, this.#options.browser.lost]));
-    return await this.#navigate(this.#startUrl(plan), { kind: "opened" });
-  }
-
-  async #navigate(url: string, then: TaskOutcome): Promise<TaskOutcome> {
-    const { browser, tell } = this.#options;
-    if (url === BLANK) return then;
+    if (tries > 0) await clock.sleep(500 * tries, AbortSignal.any([signal, browser.lost]));
+    const url = this.#startUrl(plan);
+    if (url === BLANK) return { kind: "opened" };
     try {
       await browser.goto(url);
     } catch (thrown) {
@@ -162,7 +164,7 @@ export class WebAgent {
       return { kind: "open-failed", message: thrown.message };
     }
     tell("browser:navigated", { url: browser.getUrl() });
-    return then;
+    return { kind: "opened" };
   }
 
   async #choose({ tally }: Extract<WebTask, { state: "choosing" }>): Promise<TaskOutcome> {
@@ -218,18 +220,24 @@ export class WebAgent {
   }
 
   async #handleBrowserDisconnect({ plan }: Extract<WebTask, { state: "reconnecting" }>): Promise<TaskOutcome> {
-    const { browser, brain, briefing, carry, tell } = this.#options;
-    const started = await browser.start();
-    this.#started(started);
-    if (this.#state) await browser.restoreState(this.#state);
+    const { browser } = this.#options;
+    this.#started(await browser.start());
+    // Whatever of it is refused: the task goes on without.
+    this.#missing = this.#state && (await browser.restoreState(this.#state));
+    return await this.#reopen(plan, 0);
+  }
+
+  async #reopen(plan: Plan | undefined, tries: number): Promise<TaskOutcome> {
+    const { brain, briefing, carry, tell } = this.#options;
     const startingUrl = this.#startUrl(plan);
     // Never the last page: what led there is gone with the browser.
-    const opened = plan ? await this.#navigate(startingUrl, { kind: "reconnected" }) : { kind: "reconnected" as const };
-    if (opened.kind !== "reconnected") return opened;
+    const opened = plan ? await this.#open(plan, tries) : undefined;
+    if (opened && opened.kind !== "opened") return opened;
     brain.reset(briefing, plan);
-    this.#memory.reconnected(carry ? startingUrl : undefined);
-    const { endpointIndex, total } = started;
-    tell("browser:reconnected", { startingUrl, endpointIndex, total });
-    return opened;
+    const missing = this.#missing;
+    this.#memory.reconnected(carry ? startingUrl : undefined, missing);
+    const told = missing && missing.length > 0 ? { notRestored: missing } : {};
+    tell("browser:reconnected", { startingUrl, endpointIndex: this.#endpointIndex, total: this.#total, ...told });
+    return { kind: "reconnected" };
   }
 }

@@ -33,8 +33,10 @@ const LINES: Readonly<Record<string, (data: Data) => [string, Tone?] | undefined
     return Array.isArray(notes) ? [`   ${notes.join("; ")}`, "dim"] : undefined;
   },
   "browser:disconnected": ({ error }) => [firstLine(error), "yellow"],
-  "browser:reconnected": ({ startingUrl, endpointIndex, total }) => [
-    `Reconnected to browser ${Number(endpointIndex) + 1} of ${total}; the task starts again from ${startingUrl}`,
+  "browser:reconnected": ({ startingUrl, endpointIndex, total, notRestored }) => [
+    `Reconnected to browser ${Number(endpointIndex) + 1} of ${total}; the task starts again from ${startingUrl}${
+      Array.isArray(notRestored) ? `, without ${notRestored.join("; ")}` : ""
+    }`,
     "yellow",
   ],
   "task:validated": ({ success, feedback }) =>

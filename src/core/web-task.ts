@@ -72,6 +72,8 @@ export type WebTask =
   | ({ state: "performing"; action: PageAction; warn: boolean } & Running)
   | ({ state: "validating"; answer: string } & Running)
   | ({ state: "reconnecting"; error: string } & Running)
+  /** The new browser is there, its start page did not open yet. */
+  | ({ state: "reopening"; tries: number } & Running)
   | { state: "over"; reason: Reason; message: string; answer?: string; tally: Tally; plan?: Plan | undefined };
 
 export type TaskOutcome =
@@ -161,7 +163,6 @@ export function nextTask(task: WebTask, outcome: TaskOutcome, limits: Limits): W
     const { message } = outcome;
     return onwards(task, limits, (now) => ({ state: "reconnecting", error: message, ...now }));
   }
-  if (outcome.kind === "open-failed") return openFailed(task, outcome.message);
   switch (task.state) {
     case "planning":
       if (outcome.kind === "planned") return { state: "opening", tries: 0, ...running(task), plan: outcome.plan };
@@ -169,6 +170,7 @@ export function nextTask(task: WebTask, outcome: TaskOutcome, limits: Limits): W
       break;
     case "opening":
       if (outcome.kind === "opened") return choosing(running(task));
+      if (outcome.kind === "open-failed") return openFailed(task, outcome.message);
       break;
     case "choosing":
       if (outcome.kind === "chose") return chose(task, outcome.action, outcome.fingerprint);
@@ -187,7 +189,9 @@ export function nextTask(task: WebTask, outcome: TaskOutcome, limits: Limits): W
       if (outcome.kind === "erred") return erred(task, outcome.message, limits);
       break;
     case "reconnecting":
+    case "reopening":
       if (outcome.kind === "reconnected") return reconnected(task);
+      if (outcome.kind === "open-failed") return openFailed(task, outcome.message);
       break;
   }
   return impossible(task, outcome);
@@ -213,8 +217,7 @@ function judged(
   return onwards(counted, limits, choosing);
 }
 
-function reconnected(task: Extract<WebTask, { state: "reconnecting" }>): WebTask {
-  const { tally, plan } = task;
+function reconnected({ tally, plan }: Running): WebTask {
   const now = {
     plan,
     repeats: { fingerprint: "", times: 0 },
@@ -223,8 +226,10 @@ function reconnected(task: Extract<WebTask, { state: "reconnecting" }>): WebTask
   return plan ? choosing(now) : { state: "planning", ...now };
 }
 
-function openFailed(task: Unfinished, message: string): WebTask {
-  const tries = task.state === "opening" ? task.tries + 1 : MAX_OPENINGS;
+type Opens = Extract<WebTask, { state: "opening" | "reconnecting" | "reopening" }>;
+
+function openFailed(task: Opens, message: string): WebTask {
+  const tries = "tries" in task ? task.tries + 1 : 1;
   if (tries >= MAX_OPENINGS) return over(task, "start-url", `The start page did not open: ${message}`);
-  return { state: "opening", tries, ...running(task) };
+  return { state: task.state === "opening" ? "opening" : "reopening", tries, ...running(task) };
 }

@@ -18,6 +18,7 @@ const ERRED: TaskOutcome = { kind: "erred", message: "no such button" };
 const LOST: TaskOutcome = { kind: "disconnected", message: "gone" };
 const BACK: TaskOutcome = { kind: "reconnected" };
 const PERFORMED: TaskOutcome = { kind: "performed" };
+const CLOSED: TaskOutcome = { kind: "open-failed", message: "refused" };
 const BEGUN: TaskOutcome[] = [{ kind: "planned", plan: PLAN }, { kind: "opened" }];
 
 const after = (outcomes: readonly TaskOutcome[], limits: Limits = DEFAULT_LIMITS): WebTask =>
@@ -45,10 +46,9 @@ describe("the way through", () => {
   });
 
   test("[WA1] the start URL is tried three times, then the task fails with its own reason", () => {
-    const failed: TaskOutcome = { kind: "open-failed", message: "refused" };
     const planned = BEGUN.slice(0, 1);
-    expect(reasonOf(after([...planned, failed, failed]))).toBe("opening");
-    expect(reasonOf(after([...planned, failed, failed, failed]))).toBe("start-url");
+    expect(reasonOf(after([...planned, CLOSED, CLOSED]))).toBe("opening");
+    expect(reasonOf(after([...planned, CLOSED, CLOSED, CLOSED]))).toBe("start-url");
   });
 
   test("[BN1] an expectation that does not hold fails the task at once", () => {
@@ -71,6 +71,7 @@ describe("a lost browser", () => {
     ["choosing", BEGUN],
     ["performing", [...BEGUN, click("e1")]],
     ["reconnecting", [...BEGUN, LOST]],
+    ["reopening", [...BEGUN, LOST, CLOSED]],
   ];
   for (const [stage, way] of STAGES) {
     test(`[WA2] [WA3] while ${stage}: reconnect, no error counted, one iteration, the plan kept`, () => {
@@ -92,6 +93,32 @@ describe("a lost browser", () => {
     expect(lost.tally).toMatchObject({ iteration: 5, consecutiveErrors: 3, totalErrors: 3 });
     const back = nextTask(lost, BACK, DEFAULT_LIMITS);
     expect(back.tally).toMatchObject({ iteration: 5, consecutiveErrors: 0, totalErrors: 3 });
+  });
+
+  test("[WA1] [WA2] after it the start URL has the same three tries, in the same browser, and none of them is counted", () => {
+    const lost = after([...BEGUN, LOST]);
+    const once = nextTask(lost, CLOSED, DEFAULT_LIMITS);
+    expect(once).toMatchObject({ state: "reopening", tries: 1, plan: PLAN, tally: lost.tally });
+    const twice = nextTask(once, CLOSED, DEFAULT_LIMITS);
+    expect(twice).toMatchObject({ state: "reopening", tries: 2, tally: lost.tally });
+    expect(nextTask(twice, BACK, DEFAULT_LIMITS)).toMatchObject({ state: "choosing", tally: { reconnects: 1 } });
+    expect(nextTask(twice, CLOSED, DEFAULT_LIMITS)).toMatchObject({ reason: "start-url", tally: { totalErrors: 0 } });
+  });
+
+  test("[WA4] a browser lost while its start page is tried again gives the next one all its tries", () => {
+    const next = after([...BEGUN, LOST, CLOSED, CLOSED, LOST, CLOSED]);
+    expect(next).toMatchObject({ state: "reopening", tries: 1, tally: { iteration: 3, reconnects: 0 } });
+  });
+
+  test("[WA3] no part of a reconnect is the agent's error or its doing: such a pair is a bug", () => {
+    for (const way of [[LOST], [LOST, CLOSED]]) {
+      for (const outcome of [ERRED, PERFORMED, click("e1"), ...BEGUN]) {
+        expect(() => after([...BEGUN, ...way, outcome])).toThrow("cannot go from");
+      }
+    }
+    for (const way of [[], BEGUN, [...BEGUN, click("e1")]]) {
+      expect(() => after([...way, CLOSED])).toThrow('by "open-failed"');
+    }
   });
 
   test("[WA3] reconnects use the one budget of iterations: they cannot go on for ever", () => {

@@ -10,6 +10,8 @@ export interface Site {
   readonly strayed: string[];
   /** What came with each request for the form, which sets a cookie. */
   readonly cookies: (string | null)[];
+  /** The next so many requests for the path are answered with 503. */
+  fail(path: string, times: number): void;
   end(): void;
 }
 
@@ -85,6 +87,7 @@ export function startSite(): Site {
   const strayed: string[] = [];
   const cookies: (string | null)[] = [];
   const gates = new Set<string>();
+  const failing: string[] = [];
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -92,6 +95,11 @@ export function startSite(): Site {
     fetch(request, self): Response | Promise<Response> | undefined {
       const url = new URL(request.url);
       visits.push(url.pathname === "/log" ? url.search : url.pathname);
+      const failure = failing.indexOf(url.pathname);
+      if (failure !== -1) {
+        failing.splice(failure, 1);
+        return new Response("Not now", { status: 503 });
+      }
       // Closed for the first visit with a key, open from then on: a task waits there until its browser is killed.
       if (url.pathname === "/gate") {
         const isOpen = gates.has(url.search);
@@ -114,6 +122,7 @@ export function startSite(): Site {
     visits,
     strayed,
     cookies,
+    fail: (path, times) => void failing.push(...Array<string>(times).fill(path)),
     end: () => void server.stop(true),
   };
 }
