@@ -115,6 +115,8 @@ test(
     expect(stopped.code).toBe(0);
     expect(stopped.stderr).toContain("Session busy works on; holdfast attach busy shows it");
     expect([idle, busy, tool].filter(isRunning)).toEqual([busy, tool]);
+    // Told to leave by a host that does not wait for it.
+    await until("the end of its keeper", () => stage.keeperPids().length === 1);
     expect([stage.keepers().length, stage.keeperPids().length, stage.holders().length]).toEqual([1, 1, 1]);
     expect((await stage.run(["status"])).code).toBe(4);
 
