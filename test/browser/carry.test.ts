@@ -7,6 +7,7 @@ import { forever, scriptedBrain } from "./support/brain.ts";
 import { type Chromium, chromiumStable } from "./support/chromium.ts";
 import { runTask, type TaskEvent } from "./support/run-task.ts";
 import { startSite } from "./support/site.ts";
+import { watchStandby } from "./support/standby.ts";
 
 const stable = chromiumStable();
 const site = startSite();
@@ -109,34 +110,7 @@ describe("state", () => {
 });
 
 describe("standby", () => {
-  /** Which of them is used, and which has a page of ours open besides. */
-  async function watch(count: number) {
-    const all = await stable.take(count);
-    const before = await Promise.all(all.map((each) => each.pages()));
-    let active = 0;
-    return {
-      all,
-      endpoints: all.map(({ url }) => url),
-      onEvent({ type, data }: TaskEvent): void {
-        if (type === "cdp:endpoint_connected") active = Number(data["endpointIndex"]);
-      },
-      active: (): Chromium => all[active] as Chromium,
-      async standby(signal: AbortSignal): Promise<Chromium> {
-        while (!signal.aborted) {
-          for (const [at, each] of all.entries()) {
-            const pages = at === active || !each.running ? [] : await each.pages().catch(() => []);
-            if (pages.length > (before[at]?.length ?? 0)) return each;
-          }
-          await Bun.sleep(20);
-        }
-        throw signal.reason;
-      },
-      pagesLeft: async () =>
-        await Promise.all(
-          all.map(async (each, at) => (each.running ? (await each.pages()).length - (before[at]?.length ?? 0) : 0)),
-        ),
-    };
-  }
+  const watch = async (count: number) => await watchStandby(await stable.take(count));
 
   test(
     "[BR4] [BR8] the next browser is connected with a page before it is needed, takes over, and the one after it stands by then",

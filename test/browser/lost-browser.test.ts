@@ -1,10 +1,14 @@
 // Does a task finish although its browser dies or freezes? Real Chromium, in every place where it can happen.
 import { afterAll, describe, expect, test } from "bun:test";
 import type { BrainAction } from "../../src/protocol/web-task.ts";
-import { forever, PLAN, type Script, type ScriptedBrain, scriptedBrain } from "./support/brain.ts";
-import { type Chromium, chromiumStable } from "./support/chromium.ts";
-import { type Ran, runTask, type TaskEvent } from "./support/run-task.ts";
+import { createTempDir } from "../support/temp-dir.ts";
+import { forever, scriptedBrain } from "./support/brain.ts";
+import { proxyCdp } from "./support/cdp-proxy.ts";
+import { chromiumStable } from "./support/chromium.ts";
+import { expectFinished, expectPictures, LOSSES, type Loss, outlineOf } from "./support/losses.ts";
+import { runTask } from "./support/run-task.ts";
 import { startSite } from "./support/site.ts";
+import { watchStandby } from "./support/standby.ts";
 
 const stable = chromiumStable();
 const site = startSite();
@@ -17,159 +21,60 @@ const TO = 60_000;
 const FILL: BrainAction = { action: "fill", target: { label: "Name" }, value: "Ada" };
 const SAVE: BrainAction = { action: "click", target: { role: "button", name: "Save" } };
 const WAYS = { "kill -9": "kill", SIGSTOP: "freeze" } as const;
-type End = (chromium: Chromium | undefined) => void;
-
-interface Case {
-  where: string;
-  browsers: number;
-  script(end: End, all: readonly Chromium[]): Partial<Script>;
-  onEvent?(end: End, all: readonly Chromium[]): (event: TaskEvent, count: number) => void;
-  /** Of the whole task, the last that chose `done` included. */
-  iterations: number;
-  plans: number;
-  endpointIndex: number;
-  cancelled: string[];
-  /** What the start page gets from the new browser: cookies are saved after each settled step. */
-  cookie: string | null;
-}
-
-const CASES: Case[] = [
-  {
-    where: "during an action",
-    browsers: 2,
-    script: () => ({}),
-    onEvent:
-      (end, [first]) =>
-      ({ type }, count) => {
-        if (type === "browser:action_started" && count === 2) end(first);
-      },
-    // fill, click (lost), fill, click, done
-    iterations: 5,
-    plans: 1,
-    endpointIndex: 1,
-    cancelled: [],
-    cookie: "visit=1",
-  },
-  {
-    where: "while the brain is thinking",
-    browsers: 2,
-    script: (end, [first]) => ({
-      async onNext(count) {
-        if (count !== 2) return;
-        end(first);
-        await forever();
-      },
-    }),
-    iterations: 5,
-    plans: 1,
-    endpointIndex: 1,
-    cancelled: ["next"],
-    cookie: "visit=1",
-  },
-  {
-    where: "before a snapshot",
-    browsers: 2,
-    script: () => ({}),
-    onEvent:
-      (end, [first]) =>
-      ({ type }, count) => {
-        // The last event of the step: what comes next is the snapshot, or the state that is saved.
-        if (type === "browser:action_completed" && count === 1) end(first);
-      },
-    iterations: 4,
-    plans: 1,
-    endpointIndex: 1,
-    cancelled: [],
-    cookie: null,
-  },
-  {
-    where: "during planning",
-    browsers: 2,
-    script: (end, [first]) => ({
-      async onPlan(count) {
-        if (count !== 1) return;
-        end(first);
-        await forever();
-      },
-    }),
-    iterations: 4,
-    // There was none to keep.
-    plans: 2,
-    endpointIndex: 1,
-    cancelled: ["plan"],
-    cookie: null,
-  },
-  {
-    where: "during recovery",
-    browsers: 3,
-    script: (end, [first]) => ({
-      onNext(count) {
-        if (count === 2) end(first);
-      },
-    }),
-    onEvent:
-      (end, [, second]) =>
-      ({ type, data }) => {
-        if (type === "cdp:endpoint_connected" && data["endpointIndex"] === 1) end(second);
-      },
-    iterations: 6,
-    plans: 1,
-    endpointIndex: 2,
-    cancelled: [],
-    cookie: "visit=1",
-  },
+const WITH_STANDBY = ["during an action", "while the brain is thinking", "during recovery"];
+const STANDBY = [
+  { name: "without a standby", standby: false, losses: LOSSES },
+  // As it is on loopback unless somebody says otherwise.
+  { name: "with a standby", standby: undefined, losses: LOSSES.filter(({ where }) => WITH_STANDBY.includes(where)) },
 ];
 
-const onlyOf = (ran: Ran): string[] =>
-  ran.types("browser:action_started", "browser:action_completed", "agent:step", "task:started", "browser:navigated");
-
-function expectFinished(ran: Ran, brain: ScriptedBrain, wanted: Case, total: number): void {
-  expect({ code: ran.code, thrown: ran.thrown }).toEqual({ code: 0, thrown: undefined });
-  expect(ran.stats).toMatchObject({
-    totalErrors: 0,
-    reconnects: 1,
-    iterations: wanted.iterations,
-    endpointIndex: wanted.endpointIndex,
+async function loseAt(wanted: Loss, way: "kill" | "freeze", standby: boolean | undefined): Promise<void> {
+  using folder = createTempDir();
+  const watched = await watchStandby(await stable.take(wanted.lost + 1));
+  const end = (): void => watched.active()[way]();
+  const { onNext, ...script } = wanted.script?.(end) ?? {};
+  const brain = scriptedBrain({
+    url: `${site.url}/`,
+    actions: [FILL, SAVE],
+    ...script,
+    async onNext(count, signal) {
+      if (count === 2 && standby !== false) await watched.standby(signal);
+      await onNext?.(count, signal);
+    },
   });
-  const lost = wanted.where === "during recovery" ? ["browser:disconnected", "cdp:endpoint_connected"] : [];
-  const recovery = [...lost, "browser:disconnected", "cdp:endpoint_connected", "browser:reconnected"];
-  expect(onlyOf(ran)).toEqual(
-    wanted.plans === 2
-      ? ["cdp:endpoint_connected", ...recovery, "task:planned", "task:validated", "task:completed"]
-      : ["cdp:endpoint_connected", "task:planned", ...recovery, "task:validated", "task:completed"],
-  );
-  expect(ran.of("browser:reconnected")).toEqual([
-    // Without a plan nobody knows yet where to begin.
-    { startingUrl: wanted.plans === 2 ? "about:blank" : `${site.url}/`, endpointIndex: wanted.endpointIndex, total },
-  ]);
-  expect(brain.plans).toHaveLength(wanted.plans);
-  expect(brain.cancelled).toEqual(wanted.cancelled);
-  expect(site.cookies.at(-1)).toBe(wanted.cookie);
-  expect(brain.resets.at(-1)).toEqual({ ...PLAN, url: `${site.url}/` });
-  expect(ran.result?.end.plan).toEqual({ ...PLAN, url: `${site.url}/` });
+  const onEvent = wanted.onEvent?.(end);
+  const meddle = wanted.meddle?.(end);
+  const proxies = meddle ? watched.all.map((each) => proxyCdp(each, meddle)) : [];
+  wanted.prepare?.(end, site);
+  const out = wanted.pictures ? `${folder.path}/out` : undefined;
+  const ran = await runTask({
+    endpoints: meddle ? proxies.map(({ url }) => url) : watched.endpoints,
+    brain,
+    standby,
+    out,
+    onEvent(event, count) {
+      watched.onEvent(event);
+      onEvent?.(event, count);
+    },
+  });
+  for (const proxy of proxies) proxy.end();
+  expectFinished(ran, brain, wanted, site);
+  if (standby === false) expect(ran.stats).toMatchObject({ endpointIndex: wanted.lost });
+  if (out) expectPictures(out, wanted.pictures ?? []);
 }
 
 for (const [name, way] of Object.entries(WAYS)) {
-  describe(name, () => {
-    for (const wanted of CASES) {
-      test(
-        `[BR5] [WA2] [WA3] [WA4] [WB1] ${name} ${wanted.where}: the task goes on in the next browser, nothing counted, plan and cookies kept`,
-        async () => {
-          const all = await stable.take(wanted.browsers);
-          const end: End = (chromium) => chromium?.[way]();
-          const brain = scriptedBrain({ url: `${site.url}/`, actions: [FILL, SAVE], ...wanted.script(end, all) });
-          const onEvent = wanted.onEvent?.(end, all);
-          const ran = await runTask({
-            endpoints: all.map(({ url }) => url),
-            brain,
-            ...(onEvent ? { onEvent } : {}),
-          });
-          expectFinished(ran, brain, wanted, all.length);
-        },
-        TO,
-      );
-    }
-  });
+  for (const { name: mode, standby, losses } of STANDBY) {
+    describe(`${name} ${mode}`, () => {
+      for (const wanted of losses) {
+        test(
+          `[BR5] [WA2] [WA3] [WA4] [WB1] ${name} ${wanted.where}, ${mode}: the task goes on in the next browser, nothing counted, plan and cookies kept`,
+          () => loseAt(wanted, way, standby),
+          TO,
+        );
+      }
+    });
+  }
 }
 
 test(
@@ -188,7 +93,12 @@ test(
     expect(ran.code).toBe(8);
     expect(String(ran.thrown)).toContain("All 1 browser endpoints are used up");
     expect(ran.stats).toMatchObject({ totalErrors: 0, reconnects: 0 });
-    expect(onlyOf(ran)).toEqual(["cdp:endpoint_connected", "task:planned", "browser:disconnected", "task:completed"]);
+    expect(outlineOf(ran)).toEqual([
+      "cdp:endpoint_connected",
+      "task:planned",
+      "browser:disconnected",
+      "task:completed",
+    ]);
   },
   TO,
 );

@@ -73,6 +73,7 @@ export async function startChromium(): Promise<Chromium> {
       // Gone.
     }
   };
+  let isKilled = false;
   const webSocketUrl = await listeningOn(child.stderr);
   const port = Number(new URL(webSocketUrl).port);
   return {
@@ -80,7 +81,10 @@ export async function startChromium(): Promise<Chromium> {
     webSocketUrl,
     port,
     pid: child.pid,
-    kill: () => signal("SIGKILL"),
+    kill() {
+      isKilled = true;
+      signal("SIGKILL");
+    },
     freeze: () => signal("SIGSTOP"),
     thaw: () => signal("SIGCONT"),
     killPages() {
@@ -89,8 +93,9 @@ export async function startChromium(): Promise<Chromium> {
         if (line.includes("--type=renderer") && line.includes(profile)) signal("SIGKILL", Number(name));
       }
     },
+    // A killed one may be seen for 50 ms more: nobody is to be given it.
     get running() {
-      return isRunning(child.pid);
+      return !isKilled && isRunning(child.pid);
     },
     async pages() {
       const list = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as {

@@ -1,5 +1,5 @@
 // How can an endpoint fail when it is connected to? One small server for each way.
-import { createServer, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 
 export interface Faulty {
   readonly url: string;
@@ -84,9 +84,41 @@ async function refused(): Promise<Faulty> {
   return { url: `http://127.0.0.1:${port}`, end() {} };
 }
 
+/** Listens and accepts nobody: its loop is held up by a read that ends when we do. */
+const DEAF = `const server = require("node:net").createServer();
+server.listen({ port: 0, host: "127.0.0.1", backlog: 1 }, () => {
+  require("node:fs").writeSync(1, server.address().port + "\\n");
+  require("node:fs").readSync(0, Buffer.alloc(1));
+  process.exit();
+});`;
+/** Bun takes no smaller backlog than 512. */
+const MOST_BACKLOG = 5_000;
+const FULL_MS = 1_000;
+
 /** A full backlog: the SYN is never answered. */
 async function blackHole(): Promise<Faulty> {
-  return await at(listen(() => undefined));
+  const child = Bun.spawn([process.execPath, "-e", DEAF], { stdin: "pipe", stdout: "pipe", stderr: "ignore" });
+  const sockets: Socket[] = [];
+  const end = (): void => {
+    child.kill("SIGKILL");
+    for (const socket of sockets) socket.destroy();
+  };
+  const { value } = await child.stdout.getReader().read();
+  const port = Number(new TextDecoder().decode(value));
+  const isTaken = async (): Promise<boolean> => {
+    const socket = connect(port, "127.0.0.1");
+    sockets.push(socket);
+    socket.on("error", () => undefined);
+    const taken = new Promise<boolean>((resolve) => socket.once("connect", () => resolve(true)));
+    return await Promise.race([taken, Bun.sleep(FULL_MS).then(() => false)]);
+  };
+  // Twice: on a busy machine one may only have been late.
+  while ((await isTaken()) || (await isTaken())) {
+    if (sockets.length < MOST_BACKLOG) continue;
+    end();
+    throw new Error(`The backlog took ${MOST_BACKLOG} and is not full`);
+  }
+  return { url: `http://127.0.0.1:${port}`, end };
 }
 
 export const FAULTS: Readonly<Record<string, () => Promise<Faulty>>> = {
@@ -94,6 +126,7 @@ export const FAULTS: Readonly<Record<string, () => Promise<Faulty>>> = {
   "connection reset": () => at(listen((socket) => socket.resetAndDestroy())),
   "closed at once": () => at(listen((socket) => socket.end())),
   "black hole": blackHole,
+  mute: () => at(listen(() => undefined)),
   "mute CDP": () => at(behindVersion(upgrade)),
   ...Object.fromEntries(
     [401, 403, 404, 429, 500, 502, 503, 504].map((code) => [`HTTP ${code} on /json/version`, status(code)]),

@@ -12,6 +12,8 @@ export interface Site {
   readonly cookies: (string | null)[];
   /** The next so many requests for the path are answered with 503. */
   fail(path: string, times: number): void;
+  /** The next request for the path is told of, and never answered. */
+  hang(path: string, asked: () => void): void;
   end(): void;
 }
 
@@ -88,6 +90,7 @@ export function startSite(): Site {
   const cookies: (string | null)[] = [];
   const gates = new Set<string>();
   const failing: string[] = [];
+  const hanging = new Map<string, () => void>();
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -99,6 +102,12 @@ export function startSite(): Site {
       if (failure !== -1) {
         failing.splice(failure, 1);
         return new Response("Not now", { status: 503 });
+      }
+      const asked = hanging.get(url.pathname);
+      if (asked) {
+        hanging.delete(url.pathname);
+        asked();
+        return new Promise<Response>(() => {});
       }
       // Closed for the first visit with a key, open from then on: a task waits there until its browser is killed.
       if (url.pathname === "/gate") {
@@ -123,6 +132,7 @@ export function startSite(): Site {
     strayed,
     cookies,
     fail: (path, times) => void failing.push(...Array<string>(times).fill(path)),
+    hang: (path, asked) => void hanging.set(path, asked),
     end: () => void server.stop(true),
   };
 }
