@@ -45,6 +45,8 @@ test(
     await stage.plugin("one");
     await stage.plugin("$(touch x)");
     await stage.run(["prompt", "demo", "hello", "--session", "work"]);
+    await stage.run(["prompt", "demo", "hello"]);
+    // Not the one that was closed with its only prompt.
     expect(await inBash(stage, "holdfast", "attach", "")).toEqual(["work"]);
     expect(await inBash(stage, "holdfast", "prompt", "demo", "hi", "-s", "w")).toEqual(["work"]);
     expect(await inBash(stage, "holdfast", "exec", "1", "--instance", "")).toEqual(["one"]);
@@ -57,7 +59,7 @@ test(
     // Another port has no host: nothing is offered there.
     expect(await inBash(stage, "holdfast", "attach", "--port", "1", "")).toEqual([]);
     await stage.run(["close", "work"]);
-    expect(await inBash(stage, "holdfast", "attach", "")).toEqual(["work"]);
+    expect(await inBash(stage, "holdfast", "attach", "")).toEqual([]);
     await stage.run(["stop", "--agents"]);
   }),
   60_000,
