@@ -79,6 +79,9 @@ test.skipIf(!has("fish"))(
     expect((await ask("holdfast run scr")).lines[0]).toStartWith("script.js");
     expect((await ask("holdfast run --config=scr")).lines[0]).toStartWith("--config=script.js");
     expect((await ask("holdfast attach ")).lines).toEqual([]);
+    await stage.run(["prompt", "demo", "hello", "--session", "work"]);
+    expect((await ask("holdfast attach ")).lines).toEqual(["work\tdemo, idle"]);
+    await stage.run(["stop", "--agents"]);
   }),
   60_000,
 );
@@ -100,8 +103,12 @@ test.skipIf(!has("zsh"))(
     await screen.says(/--permissions/);
     screen.type("allow-\t");
     await screen.says(/allow-reads/);
+    await stage.run(["prompt", "demo", "hello", "--session", "my-work"]);
+    screen.type("\x15holdfast attach my\t");
+    await screen.says(/my-work/);
     screen.type("\x15exit\n");
     await screen.exited;
+    await stage.run(["stop", "--agents"]);
   }),
   60_000,
 );
