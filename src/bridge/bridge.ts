@@ -111,8 +111,6 @@ function createReacher(world: World, options: BridgeOptions): Reacher {
     lastJoin = outcome;
     if (outcome.kind === "joined") joined = outcome.link;
     if (outcome.kind === "silent") notice(silence());
-    const fault = hopeless(world, port, outcome);
-    if (fault) notice(fault.message);
     return outcome;
   };
 
@@ -127,7 +125,13 @@ function createReacher(world: World, options: BridgeOptions): Reacher {
     port,
     signal,
     bind: () => bind({ failover: true, successor: true }),
-    join: joinInLine,
+    async join() {
+      const outcome = await joinInLine();
+      // Told here only: at a start, and to a command, it is the fault that ends it.
+      const fault = lastJoin && hopeless(world, port, lastJoin);
+      if (fault) notice(fault.message);
+      return outcome;
+    },
     changed: (changed) => listener.handOff?.(changed),
   });
 

@@ -6,7 +6,7 @@ import { list } from "../surface/argument.ts";
 import { type Candidate, type Fits, whatFits } from "../surface/complete.ts";
 import { DIRECTORIES, FILES } from "../surface/completion-scripts.ts";
 import { TOPICS } from "../surface/topics.ts";
-import { listAgentSessions, listShelf } from "./agent-list.ts";
+import { listAgentSessions } from "./agent-list.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { COMMANDS } from "./table.ts";
 import { within } from "./time-limit.ts";
@@ -63,13 +63,13 @@ const KNOWN: Readonly<Record<Exclude<Completes, "file" | "directory">, Know>> = 
   topic: async () => [...visible(), ...Object.entries(TOPICS).map(([value, { says }]) => ({ value, says }))],
   agent: knownAgents,
   async "agent-session"(context, port) {
-    return await asked(context, port, async (connection) => {
-      const [live, shelf] = await Promise.all([listAgentSessions(connection), listShelf(connection)]);
-      return [
-        ...live.map(({ name, agent, turn }) => ({ value: name, says: `${agent}, ${turn}` })),
-        ...shelf.map(({ name, agent }) => ({ value: name, says: `${agent}, closed` })),
-      ];
-    });
+    // Only those in use: every prompt without a name leaves a closed one.
+    return await asked(context, port, async (connection) =>
+      (await listAgentSessions(connection)).map(({ name, agent, turn }) => ({
+        value: name,
+        says: `${agent}, ${turn}`,
+      })),
+    );
   },
   async "plugin-session"(context, port) {
     return await asked(context, port, async (connection) =>

@@ -10,7 +10,7 @@ import { isLogEntry } from "../protocol/plugin-frames.ts";
 import { LOG_LEVELS } from "../protocol/vocabulary.ts";
 import { list, toggle, whole } from "../surface/argument.ts";
 import { type Context, holdfastCommand } from "./context.ts";
-import { askAgain, type SessionArgs, sessionArgs, timeoutArg } from "./plugin-session.ts";
+import { askAgain, describeWait, type SessionArgs, sessionArgs, timeoutArg } from "./plugin-session.ts";
 
 const WHOLE_BUFFER = 1_000_000;
 
@@ -71,7 +71,7 @@ async function followLogs(context: Context, args: FollowArgs): Promise<number> {
   };
   let wanted: Wanted = args;
   for (let times = 0; !signal.aborted; times++) {
-    const waiting = printer.progress("Waiting for a plugin session");
+    const waiting = printer.progress(describeWait(wanted));
     const session = await connection
       .resolveSession(wanted, args.timeout ?? Number.MAX_SAFE_INTEGER)
       .finally(waiting.done);

@@ -3,9 +3,10 @@ import type { BridgeConnection } from "../bridge/connection.ts";
 import type { BridgeSession } from "../bridge/session.ts";
 import type { Wanted } from "../core/resolve.ts";
 import { ACTIONS, type ActionName } from "../protocol/actions.ts";
-import { Fault, SessionDisconnectedError } from "../protocol/fault.ts";
+import { Fault, SessionDisconnectedError, SessionNotFoundError } from "../protocol/fault.ts";
 import { CONTEXTS } from "../protocol/vocabulary.ts";
 import { choice, duration, text, toggle } from "../surface/argument.ts";
+import { listAgentSessions } from "./agent-list.ts";
 import type { Context, OpenOptions } from "./context.ts";
 import { within } from "./time-limit.ts";
 
@@ -53,6 +54,23 @@ export interface SessionUse {
   find(wanted?: Wanted): Promise<BridgeSession>;
 }
 
+/** What is waited for, and where to look for it. */
+export function describeWait({ session, instance }: Wanted): string {
+  const [what, name] = session === undefined ? ["instance", instance] : ["session", session];
+  if (name === undefined) return "Waiting for a plugin session; start one with: holdfast plugin js";
+  return `Waiting for ${what} "${name}"; holdfast sessions lists those that are connected`;
+}
+
+const LOOK_MS = 1_000;
+
+/** Both kinds stand in one list: the name may be an agent session's. */
+async function agentSessionFault(context: Context, connection: BridgeConnection, name: string) {
+  const all = await within(context, LOOK_MS, listAgentSessions(connection)).catch(() => []);
+  if (!all.some((each) => each.name === name)) return undefined;
+  const message = `There is no plugin session "${name}", but an agent session; holdfast prompt and attach take that`;
+  return new SessionNotFoundError(message);
+}
+
 export async function useSession(context: Context, args: SessionArgs, action: ActionName): Promise<SessionUse> {
   const { clock } = context.world;
   const { timeoutMs } = ACTIONS[action];
@@ -63,9 +81,12 @@ export async function useSession(context: Context, args: SessionArgs, action: Ac
   const connection = await (args.timeout === undefined ? opening : within(context, args.timeout, opening));
   const find = async (wanted: Wanted = args): Promise<BridgeSession> => {
     const waitMs = Math.min(leftMs(), SESSION_WAIT_MS);
-    const waiting = context.printer.progress("Waiting for a plugin session; start one with: holdfast plugin js");
+    const waiting = context.printer.progress(describeWait(wanted));
     try {
       return await connection.resolveSession(wanted, waitMs);
+    } catch (thrown) {
+      if (!(thrown instanceof SessionNotFoundError) || wanted.session === undefined) throw thrown;
+      throw (await agentSessionFault(context, connection, wanted.session)) ?? thrown;
     } finally {
       waiting.done();
     }

@@ -1,5 +1,7 @@
 // What happens to those in line when their host goes, with the real host and client on both ends?
 import { describe, expect, test } from "bun:test";
+import { openBridge } from "../../src/bridge/bridge.ts";
+import { createHosting } from "../../src/bridge/hosting.ts";
 import { Health } from "../../src/protocol/health.ts";
 import { DEFAULT_SETTINGS } from "../../src/protocol/settings.ts";
 import { type Opened, open, opening, openLine, PORT, stateOf } from "../support/bridges.ts";
@@ -153,6 +155,29 @@ describe("when it does not go well", () => {
     expect(names(first)).toEqual(["host-lost"]);
     squatter?.kill();
     machine.until(() => first.bridge.role === "host", 5_000);
+  });
+
+  test("[TK5] a foreign program on the port is told once to who stands in line; a start and a command fail with it, and need no notice", () => {
+    const machine = createMachine();
+    const [host, first] = openLine(machine, 1) as [Opened, Opened];
+    host.process.kill();
+    const squatter = squat(machine, "web-server");
+    machine.advance(1_000);
+    const message = expect.stringContaining(`Port ${PORT} is held by process ${squatter?.pid}`);
+    expect(first.notices).toEqual([message]);
+    for (const mode of ["command", "standing", "host"] as const) {
+      const notices: string[] = [];
+      const process = machine.process();
+      const started = openBridge(process.world, {
+        port: PORT,
+        mode,
+        state: stateOf(process),
+        hosting: createHosting,
+        listener: { notice: (text) => void notices.push(text) },
+      });
+      expect(() => machine.wait(started)).toThrow(`Port ${PORT} is held by process ${squatter?.pid}`);
+      expect({ mode, notices }).toEqual({ mode, notices: [] });
+    }
   });
 
   test("[TK6] a bind error other than a taken port ends it at once, told with its cause", () => {

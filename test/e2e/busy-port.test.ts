@@ -33,11 +33,15 @@ test(
     const lines = [["serve"], ["serve", "--standby"], ["sessions"], ["exec", "1"], ["status"], ["stop"]];
     const ran = await Promise.all(lines.map((words) => stage.run(words)));
     expect(ran.map(({ code, stdout }) => ({ code, stdout }))).toEqual(lines.map(() => ({ code: 4, stdout: "" })));
-    for (const { stderr } of ran) expect(stderr).toMatch(remedy(stage.port));
+    for (const { stderr } of ran) {
+      expect(stderr).toMatch(remedy(stage.port));
+      // Once, and not as a notice before.
+      expect(stderr.trimEnd().split("\n")).toEqual([expect.stringMatching(/^error: Port /)]);
+    }
     // At once: not one round of the ladder and its seconds.
     for (const { ms } of ran) expect(ms).toBeLessThan(3_000);
     const json = await stage.run(["sessions", "--json"]);
-    expect(JSON.parse(json.stderr.trim().split("\n").at(-1) ?? "")).toMatchObject({ error: { code: "PORT_HELD" } });
+    expect(JSON.parse(json.stderr)).toMatchObject({ error: { code: "PORT_HELD" } });
   }),
   60_000,
 );

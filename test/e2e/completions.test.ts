@@ -45,6 +45,8 @@ test(
     await stage.plugin("one");
     await stage.plugin("$(touch x)");
     await stage.run(["prompt", "demo", "hello", "--session", "work"]);
+    await stage.run(["prompt", "demo", "hello"]);
+    // Not the one that was closed with its only prompt.
     expect(await inBash(stage, "holdfast", "attach", "")).toEqual(["work"]);
     expect(await inBash(stage, "holdfast", "prompt", "demo", "hi", "-s", "w")).toEqual(["work"]);
     expect(await inBash(stage, "holdfast", "exec", "1", "--instance", "")).toEqual(["one"]);
@@ -57,7 +59,7 @@ test(
     // Another port has no host: nothing is offered there.
     expect(await inBash(stage, "holdfast", "attach", "--port", "1", "")).toEqual([]);
     await stage.run(["close", "work"]);
-    expect(await inBash(stage, "holdfast", "attach", "")).toEqual(["work"]);
+    expect(await inBash(stage, "holdfast", "attach", "")).toEqual([]);
     await stage.run(["stop", "--agents"]);
   }),
   60_000,
@@ -77,6 +79,9 @@ test.skipIf(!has("fish"))(
     expect((await ask("holdfast run scr")).lines[0]).toStartWith("script.js");
     expect((await ask("holdfast run --config=scr")).lines[0]).toStartWith("--config=script.js");
     expect((await ask("holdfast attach ")).lines).toEqual([]);
+    await stage.run(["prompt", "demo", "hello", "--session", "work"]);
+    expect((await ask("holdfast attach ")).lines).toEqual(["work\tdemo, idle"]);
+    await stage.run(["stop", "--agents"]);
   }),
   60_000,
 );
@@ -98,8 +103,12 @@ test.skipIf(!has("zsh"))(
     await screen.says(/--permissions/);
     screen.type("allow-\t");
     await screen.says(/allow-reads/);
+    await stage.run(["prompt", "demo", "hello", "--session", "my-work"]);
+    screen.type("\x15holdfast attach my\t");
+    await screen.says(/my-work/);
     screen.type("\x15exit\n");
     await screen.exited;
+    await stage.run(["stop", "--agents"]);
   }),
   60_000,
 );

@@ -9,17 +9,20 @@ import { until } from "./until.ts";
 const DISK = "48m";
 const FULL_MS = 2_000;
 
-/** The whole stage is on a disk of its own; mounting one takes root. */
+/** Mounting takes root, or somebody who may become it without being asked. */
+const asRoot = process.getuid?.() === 0 ? [] : ["sudo", "-n"];
+
+/** The whole stage is on a disk of its own. */
 const onSmallDisk =
   (body: (stage: AgentStage) => Promise<void>): (() => Promise<void>) =>
   async () => {
     const before = process.env["TMPDIR"];
     const disk = mkdtempSync(join(tmpdir(), "holdfast-disk-"));
     const system = (...words: string[]): void => {
-      const { exitCode, stderr } = Bun.spawnSync(words);
+      const { exitCode, stderr } = Bun.spawnSync([...asRoot, ...words]);
       if (exitCode !== 0) throw new Error(`"${words.join(" ")}" failed: ${stderr}`);
     };
-    system("mount", "-t", "tmpfs", "-o", `size=${DISK},mode=700`, "tmpfs", disk);
+    system("mount", "-t", "tmpfs", "-o", `size=${DISK},mode=700,uid=${process.getuid?.()}`, "tmpfs", disk);
     try {
       process.env["TMPDIR"] = disk;
       await withAgents(body)();
