@@ -14,7 +14,14 @@ import { createHostKiller, type HostKiller, type HostKillerOptions, tellingSeed 
 import type { Proc } from "./process.ts";
 import { until } from "./until.ts";
 
+const KILLS = 100;
 const LINES = 3_000;
+interface Status {
+  pid: number;
+  clients: { pid: number; standing: boolean }[];
+  agents: { pid: number; keeper: number }[];
+}
+
 const PAUSE_MS = [0, 250] as const;
 
 /** Said to whoever waits longer than a second. */
@@ -47,10 +54,10 @@ async function streamOnce(stage: AgentStage, killer: HostKiller, turn: number): 
 }
 
 /** Turn after turn, until there were enough kills; their number. */
-async function streamUnderFire(stage: AgentStage, killer: HostKiller, kills: number): Promise<number> {
+async function streamUnderFire(stage: AgentStage, killer: HostKiller): Promise<number> {
   const agent = await stage.agentPid();
   let turn = 1;
-  for (; killer.killed.length < kills; turn += 2) await streamOnce(stage, killer, turn + 1);
+  for (; killer.killed.length < KILLS; turn += 2) await streamOnce(stage, killer, turn + 1);
   expect(await stage.agentPid()).toBe(agent);
   const records = stage.journal("work");
   expect(records.map(({ seq }) => seq)).toEqual(records.map((_, at) => at + 1));
@@ -59,18 +66,48 @@ async function streamUnderFire(stage: AgentStage, killer: HostKiller, kills: num
   return turn;
 }
 
-const underFire = (kills: number, options: Omit<HostKillerOptions, "pauseMs">) =>
+/** Nobody was left behind: there are the host, who stands in line, and each keeper with its agent and who holds its input open. */
+async function expectNobodyElse(stage: AgentStage): Promise<void> {
+  const look = async () => {
+    const { code, stdout } = await stage.run(["status", "--json"]);
+    if (code !== 0) return undefined;
+    const { pid: host, clients, agents } = JSON.parse(stdout) as Status;
+    const line = clients.filter(({ standing }) => standing).map(({ pid }) => pid);
+    const named = [host, ...line, ...agents.map(({ keeper }) => keeper)];
+    return {
+      named: { ours: named.toSorted(), agents: agents.map(({ pid }) => pid), holders: agents.length },
+      left: {
+        ours: stage
+          .processes()
+          .map(({ pid }) => pid)
+          .toSorted(),
+        agents: stage.agentProcesses().map(({ pid }) => pid),
+        holders: stage.holders().length,
+      },
+    };
+  };
+  let last: Awaited<ReturnType<typeof look>>;
+  // Whoever was started last is still on its way into the line.
+  const isSo = async () => {
+    last = await look();
+    return last !== undefined && Bun.deepEquals(last.named, last.left);
+  };
+  await until(() => `nobody but those that status names: ${JSON.stringify([last, stage.processes()])}`, isSo);
+  expect(last?.named.holders).toBe(1);
+}
+
+const underFire = (options: Omit<HostKillerOptions, "pauseMs">) =>
   withAgents(async (stage) => {
     const killer = createHostKiller(stage, { pauseMs: PAUSE_MS, ...options });
     await stage.run(prompt("work", "hello"));
-    await tellingSeed(killer, () => streamUnderFire(stage, killer, kills));
-    expect(killer.killed.length).toBeGreaterThanOrEqual(kills);
+    await tellingSeed(killer, () => streamUnderFire(stage, killer));
+    expect(killer.killed.length).toBeGreaterThanOrEqual(KILLS);
+    await expectNobodyElse(stage);
   });
 
 test(
   "[KP2] [KP4] [KP8] [SE3] the host is killed a hundred times while an agent streams a line every millisecond, with standbys in line: all clients have every line once and in order",
   withAgents(async (stage) => {
-    const KILLS = 100;
     await stage.serve();
     await Promise.all([stage.standby(), stage.standby()]);
     // A viewer stands in line too: when it hosts it is killed as any other, and comes back behind what it has read.
@@ -90,25 +127,26 @@ test(
     await stage.run(prompt("work", "hello"));
     view();
     await tellingSeed(killer, async () => {
-      const turn = await streamUnderFire(stage, killer, KILLS);
+      const turn = await streamUnderFire(stage, killer);
       await until("the viewer's last turn", () => textOf(seen()).endsWith(`behind (turn ${turn})\n`));
       expect(seen()[0]?.seq).toBe(1);
       expectContiguous(seen());
       expect(textOf(seen())).toBe(textOf(stage.journal("work")));
     });
     expect(killer.killed.length).toBeGreaterThanOrEqual(KILLS);
+    await expectNobodyElse(stage);
   }),
   240_000,
 );
 
 test(
-  "[KP2] [KP5] with nobody in line a new host is started after each of thirty kills, and no line is lost, doubled or torn",
-  underFire(30, {}),
-  120_000,
+  "[KP2] [KP5] with nobody in line a new host is started after each of a hundred kills, and no line is lost, doubled or torn",
+  underFire({}),
+  240_000,
 );
 
 test(
-  "[KP1] [KP2] the whole process group of the host is killed thirty times: keepers and agents are in none of them",
-  underFire(30, { group: true }),
-  120_000,
+  "[KP1] [KP2] the whole process group of the host is killed a hundred times: keepers and agents are in none of them",
+  underFire({ group: true }),
+  240_000,
 );
