@@ -1,13 +1,15 @@
 // holdfast stop: the host leaves in good order, and whoever stands in line takes over.
 import { join } from "node:path";
 import type { BridgeConnection } from "../bridge/connection.ts";
+import type { AgentInfo } from "../protocol/agents.ts";
 import { HostUnreachableError } from "../protocol/fault.ts";
 import { toggle } from "../surface/argument.ts";
-import { listAgentSessions } from "./agent-list.ts";
+import { listAgentSessions, listAgents } from "./agent-list.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { timeLimitArg, within } from "./time-limit.ts";
 
 const POLL_MS = 10;
+const LEAVING_MS = 1_000;
 
 export const stop = holdfastCommand({
   name: "stop",
@@ -45,12 +47,16 @@ async function stopHost(context: Context, port: number, agents: boolean): Promis
   }
   const next = nextHost(connection);
   const progress = printer.progress("Waiting for the host to leave");
-  const busy = (await listAgentSessions(connection)).filter(({ turn }) => turn !== "idle").map(({ name }) => name);
+  const atWork = (await listAgentSessions(connection)).filter(({ turn }) => turn !== "idle");
+  const busy = atWork.map(({ name }) => name);
   const [cut, working] = agents ? [busy, []] : [[], busy];
+  const isEnding = (agent: string) => agents || !atWork.some((session) => session.agent === agent);
+  const ending = (await listAgents(connection, "")).filter(({ name }) => isEnding(name));
   const { pid } = await connection.stopHost({ agents });
   const nextPid = await next;
   // It handed on its port; it is gone when its idle agents are.
   while (context.isRunning(pid)) await context.world.clock.sleep(POLL_MS);
+  if (agents || nextPid === null) await untilGone(context, ending);
   progress.done();
   printer.json({ stopped: pid, next: nextPid, cut, working });
   for (const name of cut) printer.note(`Session ${name} was working: how its turn ended is unknown`, "yellow");
@@ -58,6 +64,14 @@ async function stopHost(context: Context, port: number, agents: boolean): Promis
     for (const name of working) printer.note(`Session ${name} works on; holdfast attach ${name} shows it`);
   printer.line(nextPid === null ? `Host ${pid} stopped` : `Host ${pid} stopped; ${nextPid} took over`);
   return 0;
+}
+
+/** Keepers leave when they are told to, a moment later; one whose agent is pinned stays. */
+async function untilGone({ world, isRunning }: Context, agents: readonly AgentInfo[]): Promise<void> {
+  const { clock } = world;
+  const since = clock.elapsed();
+  const isThere = ({ keeper }: AgentInfo): boolean => typeof keeper === "number" && isRunning(keeper);
+  while (agents.some(isThere) && clock.elapsed() - since < LEAVING_MS) await clock.sleep(POLL_MS);
 }
 
 /** The pid of whoever hosts next; null when nobody does. */
