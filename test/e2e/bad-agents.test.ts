@@ -12,6 +12,8 @@ const BAD_AGENT = join(import.meta.dir, "../fixtures/agents/bad-agent.ts");
 const PROGRESS = /^Waiting for .*\n/gm;
 const ERR_BYTES = 1024 * 1024;
 
+const DROPPED = /^A line of 400\d{5} bytes from Bad was dropped$/;
+
 /** One agent for each way, called by its way. */
 function configure(stage: AgentStage, ...ways: string[]): void {
   const directory = join(stage.directory, "home", ".config", "holdfast");
@@ -26,8 +28,11 @@ const ask = (stage: AgentStage, how: string): Proc =>
 async function asked(stage: AgentStage, how: string) {
   const proc = ask(stage, how);
   const { code } = await proc.exited;
-  const stderr = proc.stderr.replaceAll(PROGRESS, "");
-  return { how, code, said: textOf(proc.events), why: stderr === "" ? "" : JSON.parse(stderr).error.message };
+  const stderr = proc.stderr.replaceAll(PROGRESS, "").split("\n").filter(Boolean);
+  const [fault] = stderr.filter((line) => line.startsWith("{"));
+  // What was dropped is told to whoever looks on, too.
+  const dropped = stderr.filter((line) => DROPPED.test(line)).length;
+  return { how, code, said: textOf(proc.events), why: fault ? JSON.parse(fault).error.message : "", dropped };
 }
 
 const logged = ({ state }: AgentStage): string =>
@@ -47,7 +52,10 @@ test(
     for (const [how, said] of Object.entries(SAID)) {
       // The second turn is asked of the same process.
       for (const turn of [1, 2])
-        expect({ turn, ...(await asked(stage, how)) }).toEqual({ turn, how, code: 0, said, why: "" });
+        expect({ turn, ...(await asked(stage, how)) }).toEqual({
+          ...{ turn, how, code: 0, said, why: "" },
+          dropped: how === "long" ? 1 : 0,
+        });
       const numbers = numbersOf(stage.journal(how));
       expect(numbers).toEqual(numbers.map((_, at) => at + 1));
     }
@@ -81,7 +89,7 @@ test(
   "[AM8] [KP9] megabytes on stderr before the handshake block nothing; its file is cut, and its last lines are shown",
   withAgents(async (stage) => {
     configure(stage, "stderr");
-    expect(await asked(stage, "stderr")).toEqual({ how: "stderr", code: 0, said: "done", why: "" });
+    expect(await asked(stage, "stderr")).toEqual({ how: "stderr", code: 0, said: "done", why: "", dropped: 0 });
     const err = join(placeOf(stage, "stderr"), "err");
     await until("the cut", () => statSync(err).size <= ERR_BYTES);
     const { stdout } = await stage.run(["status", "--json"]);
@@ -117,12 +125,14 @@ test(
       code: 1,
       said: "",
       why: 'Could not connect to Bad\nNo answer to "initialize" within 30000 ms',
+      dropped: 0,
     });
     expect(torn).toEqual({
       how: "torn",
       code: 5,
       said: "half ",
       why: expect.stringContaining("the outcome is unknown"),
+      dropped: 0,
     });
     expect(logged(stage)).toContain("Bad is started again: its output ends in the middle of a line");
     expect((await stage.run(prompt("work", "hello"))).stdout).toBe("hello (turn 1)\n");
