@@ -12,6 +12,7 @@ import {
   mayStandBy,
   nextStartIndex,
   type Pool,
+  whenFailed,
   whenNeeded,
   whenSlow,
 } from "../core/endpoints.ts";
@@ -58,6 +59,8 @@ export function createEndpointPool(options: PoolOptions): EndpointPool {
   let hedge: Cancel | undefined;
   const over = new AbortController();
 
+  /** They had their time, and may still answer. */
+  const slow = new Set<number>();
   const mayStand = (index: number): boolean => {
     const endpoint = endpoints[index];
     return endpoint !== undefined && mayStandBy(endpoint, standby);
@@ -76,6 +79,7 @@ export function createEndpointPool(options: PoolOptions): EndpointPool {
         hedge = clock.after(HEDGE_MS, look);
         return;
       }
+      for (const index of pool.trying) slow.add(index);
       const move = whenSlow(pool, mayStand);
       if (move.kind === "try") attempt(move.index);
       else if (pool.active !== undefined && pool.standby === undefined && pool.shy.length > 0) {
@@ -133,6 +137,8 @@ export function createEndpointPool(options: PoolOptions): EndpointPool {
       const error = firstLine(messageOf(thrown));
       errors.push(error);
       if (!over.signal.aborted) cycled({ attempt: index + 1, total, error });
+      const move = whenFailed(pool, slow, mayStand);
+      if (move.kind === "try") attempt(move.index);
     } else if (!over.signal.aborted) arm();
     step();
   }

@@ -87,6 +87,12 @@ export function whenSlow(pool: Pool, mayStand: (index: number) => boolean): Move
   return index !== undefined && mayStand(index) ? { kind: "try", index } : { kind: "wait" };
 }
 
+/** Whoever was started besides the slow ones has failed: the next takes its place, without waiting once more. */
+export const whenFailed = (pool: Pool, slow: ReadonlySet<number>, mayStand: (index: number) => boolean): Move =>
+  pool.active === undefined && pool.trying.length > 0 && pool.trying.every((index) => slow.has(index))
+    ? whenSlow(pool, mayStand)
+    : { kind: "wait" };
+
 export const began = (pool: Pool, index: number): Pool => ({
   ...pool,
   unused: without(pool.unused, index),

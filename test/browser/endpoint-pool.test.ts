@@ -74,6 +74,24 @@ describe("the pool", () => {
     expect(cycles).toEqual([]);
   });
 
+  test("[BR3] [BR4] one that fails beside a slow one is replaced at once; beside one that still has its time, it is not", () => {
+    const { start, started, time } = stage([-5_000, -5, -5, 50]);
+    expect(start()).toBe(3);
+    expect(started).toEqual([
+      [0, 0],
+      [1, 300],
+      [2, 305],
+      [3, 310],
+    ]);
+    expect(time.now).toBe(360);
+    const late = stage([-310, 200, 50]);
+    expect(late.start()).toBe(1);
+    expect(late.started).toEqual([
+      [0, 0],
+      [1, 300],
+    ]);
+  });
+
   test("[BR4] one that has answered and takes its time to be ready is waited for", () => {
     const { start, started } = stage([[100, 900], 50]);
     expect(start()).toBe(0);

@@ -13,6 +13,7 @@ import {
   nextStartIndex,
   type Pool,
   parseEndpoints,
+  whenFailed,
   whenNeeded,
   whenSlow,
 } from "../../src/core/endpoints.ts";
@@ -70,6 +71,16 @@ describe("the pool", () => {
   test("[BR2] one that was active and is lost is never tried again", () => {
     const { pool } = answered(start(freshPool(1), 0), 0);
     expect(whenNeeded(lostActive(pool))).toEqual({ kind: "exhausted" });
+  });
+
+  test("[BR4] whoever fails beside slow ones is replaced; where nobody is slow, or somebody has answered, it waits", () => {
+    const pool = start(freshPool(3), 0);
+    expect(whenFailed(pool, new Set([0]), anyone)).toEqual({ kind: "try", index: 1 });
+    expect(whenFailed(pool, new Set([0]), noone)).toEqual({ kind: "wait" });
+    expect(whenFailed(pool, new Set(), anyone)).toEqual({ kind: "wait" });
+    expect(whenFailed(start(pool, 1), new Set([0]), anyone)).toEqual({ kind: "wait" });
+    expect(whenFailed(freshPool(3), new Set([0]), anyone)).toEqual({ kind: "wait" });
+    expect(whenFailed(answered(start(pool, 1), 1).pool, new Set([0]), anyone)).toEqual({ kind: "wait" });
   });
 
   test("[BR4] the next is started beside a slow one; the first to answer is active, the second stands by", () => {
