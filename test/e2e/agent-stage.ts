@@ -46,7 +46,8 @@ export interface AgentStage extends Stage {
   installOddAgent(): void;
 }
 
-const HOLDER = "while kill -0";
+/** The second is the first on its way to its sleep: for a moment it still carries the agent's environment. */
+const isHolder = (command: string): boolean => command.includes("while kill -0") || command.startsWith("env -i PATH=");
 const ODD_AGENT = join(import.meta.dir, "agent-odd.ts");
 
 /** An agent gets the state directory that is ours alone, and hands it on to whatever it starts. */
@@ -82,9 +83,9 @@ function addAgents(stage: Stage): AgentStage {
     ...stage,
     agentProcesses() {
       const ours = new Set(stage.processes().map(({ pid }) => pid));
-      return processesOf(stage.env).filter(({ pid, command }) => !ours.has(pid) && !command.includes(HOLDER));
+      return processesOf(stage.env).filter(({ pid, command }) => !ours.has(pid) && !isHolder(command));
     },
-    holders: () => processesOf(stage.env).filter(({ command }) => command.includes(HOLDER)),
+    holders: () => processesOf(stage.env).filter(({ command }) => command.includes("while kill -0")),
     keeperPids: () =>
       stage
         .processes()
