@@ -2,15 +2,17 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startToolModel } from "./tool-model.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const BINARY = process.env["HOLDFAST_BINARY"] ?? join(ROOT, "dist/holdfast");
 const MODEL = join(ROOT, "../shared/tools/fake-llm.mjs");
 const ADAPTERS = [
-  { agent: "claude-code", name: "@zed-industries/claude-code-acp", version: "0.16.2", tool: true },
-  { agent: "codex", name: "@zed-industries/codex-acp", version: "0.16.0", tool: false },
+  { agent: "claude-code", name: "@zed-industries/claude-code-acp", version: "0.16.2" },
+  { agent: "codex", name: "@zed-industries/codex-acp", version: "0.16.0" },
 ] as const;
 const MODEL_PORT = 8_300 + (process.pid % 500);
+const TOOL_PORT = MODEL_PORT + 500;
 const PORT = 39_000 + (process.pid % 500);
 const TURN_MS = 120_000;
 const PIECES = 150;
@@ -105,19 +107,18 @@ const isWhole = (ran: Ran, pieces: number): boolean => {
   return numbers.length >= pieces && numbers.every((number, at) => number === at + 1);
 };
 
-async function adapter({ agent, name, version, tool }: (typeof ADAPTERS)[number]): Promise<void> {
+async function adapter({ agent, name, version }: (typeof ADAPTERS)[number]): Promise<void> {
   const is = (what: string) => `${name} ${version}: ${what}`;
   const prompt = (text: string, ...more: string[]) => ["prompt", agent, text, "--session", agent, "--json", ...more];
   const first = await run(prompt("hello SECRET=kept"));
   check(is("a full turn"), first.code === 0 && textOf(first).includes("secret=kept"), textOf(first).slice(0, 60));
   const second = await run(prompt("again"));
   check(is("the next turn knows the last"), second.code === 0 && textOf(second).includes("secret=kept"));
-  if (tool) {
-    const asked = await run(prompt("please TOOL", "--permissions", "allow"));
-    const permitted = asked.events.some(({ type, data }) => type === "permission-resolved" && data["by"] === "policy");
-    const ran = readdirSync(work).includes("tool-ran");
-    check(is("a tool call with permission"), asked.code === 0 && permitted && ran);
-  }
+  const asked = await run(prompt("please TOOL", "--permissions", "allow"));
+  const permitted = asked.events.some(({ type, data }) => type === "permission-resolved" && data["by"] === "policy");
+  const ran = readdirSync(work).includes("tool-ran");
+  check(is("a tool call with permission"), asked.code === 0 && permitted && ran);
+  rmSync(join(work, "tool-ran"), { force: true });
   const cancelled = await run(prompt("SLOW 2000 20"), (type, count, pid) => {
     if (type === "update" && count === 20) process.kill(pid, "SIGINT");
   });
@@ -163,7 +164,7 @@ async function main(): Promise<number> {
   mkdirSync(work);
   writeFileSync(
     join(home, ".codex/config.toml"),
-    `model_provider = "fake"\nmodel = "fake"\n[model_providers.fake]\nname = "fake"\nbase_url = "http://127.0.0.1:${MODEL_PORT}/v1"\nwire_api = "responses"\nenv_key = "OPENAI_API_KEY"\n`,
+    `model_provider = "fake"\nmodel = "fake"\n[model_providers.fake]\nname = "fake"\nbase_url = "http://127.0.0.1:${TOOL_PORT}/v1"\nwire_api = "responses"\nenv_key = "OPENAI_API_KEY"\n`,
   );
   writeFileSync(join(scratch, "package.json"), '{"private":true}');
   console.log("Installing the adapters …");
@@ -174,6 +175,7 @@ async function main(): Promise<number> {
   if (installed.exitCode !== 0) throw new Error(installed.stderr.toString());
   const model = Bun.spawn(["node", MODEL, String(MODEL_PORT)], { stdout: "pipe", stderr: "ignore" });
   await model.stdout.getReader().read();
+  const tools = startToolModel(TOOL_PORT, `http://127.0.0.1:${MODEL_PORT}`);
   try {
     for (const each of ADAPTERS) await adapter(each);
     const stopped = await run(["stop"]);
@@ -184,6 +186,7 @@ async function main(): Promise<number> {
     );
   } finally {
     await run(["stop", "--agents"]);
+    tools.end();
     model.kill();
     rmSync(scratch, { recursive: true, force: true });
   }
