@@ -1,5 +1,5 @@
 // What does somebody else append to a file? Told as it comes: the watch alone misses writes that follow each other closely.
-import { closeSync, openSync, readSync, watch } from "node:fs";
+import { closeSync, type FSWatcher, openSync, readSync, watch } from "node:fs";
 import type { Tail } from "./agent-world.ts";
 import type { Clock } from "./world.ts";
 
@@ -10,14 +10,23 @@ const POLL_MS = 100;
 /** Then others get their turn: a flood must not keep the host from its clients. */
 const BURST_BYTES = 256 * 1024;
 
+/** Undefined where the system has no more watches to give: then the patrol is all there is. */
+function watchOrNot(path: string, persistent: boolean, told: () => void): FSWatcher | undefined {
+  try {
+    const watcher = watch(path, { persistent }, told);
+    // A watch that breaks leaves the patrol.
+    watcher.on("error", () => watcher.close());
+    return watcher;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Before a port is bound. A process that is killed closes its descriptors from the highest number down, and the one
  * behind all watches takes the kernel 10 to 20 ms (measured): above the listening socket it would keep the port so long.
  */
-export function openWatchesFirst(directory: string): void {
-  const first = watch(directory, { persistent: false }, () => {});
-  first.on("error", () => first.close());
-}
+export const openWatchesFirst = (directory: string): void => void watchOrNot(directory, false, () => {});
 
 export function tailFile(clock: Clock, path: string, from: number, tell: (bytes: Uint8Array) => void): Tail {
   const fd = openSync(path, "r");
@@ -75,9 +84,7 @@ export function tailFile(clock: Clock, path: string, from: number, tell: (bytes:
     look();
     poll = clock.after(POLL_MS, patrol);
   }
-  const watcher = watch(path, told);
-  // A watch that breaks leaves the patrol.
-  watcher.on("error", () => watcher.close());
+  const watcher = watchOrNot(path, true, told);
   poll = clock.after(0, patrol);
   return {
     get offset() {
@@ -91,7 +98,7 @@ export function tailFile(clock: Clock, path: string, from: number, tell: (bytes:
       open = false;
       again();
       poll();
-      watcher.close();
+      watcher?.close();
       closeSync(fd);
     },
   };
