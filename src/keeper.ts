@@ -17,6 +17,8 @@ export async function runKeeper(directory: string): Promise<void> {
   const { agent, holder } = state ?? {};
   // Somebody keeps it already, or there is nothing left of it.
   if (state && (isAlive(state.keeper) || state.exit || !agent || !holder)) return;
+  const self = ownMark();
+  if (!place.claim(self, isAlive)) return;
   await keep({
     clock: systemClock,
     files: systemFiles,
@@ -24,7 +26,7 @@ export async function runKeeper(directory: string): Promise<void> {
     place,
     spec,
     earlier: state,
-    self: ownMark(),
+    self,
     hold: () =>
       agent && holder
         ? adoptHeld(systemClock, directory, spec.tag, { agent, holder })

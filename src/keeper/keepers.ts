@@ -124,7 +124,6 @@ export function createKeepers(deps: KeepersDeps): KeptAgents {
       files.replace(place.out, "");
       files.replace(place.err, "");
       place.keepSpec(spec);
-      deps.startKeeper(place.directory);
       const process = processAt(place, spec);
       process.listen(0, events);
       process.take().catch((thrown) => log.warn(`No keeper for ${agent}: ${messageOf(thrown)}`));

@@ -9,7 +9,7 @@ import type {
   ProcessMark,
   Tail,
 } from "../platform/agent-world.ts";
-import type { Clock, Files, Log } from "../platform/world.ts";
+import type { Clock, Files, Log, StartedProcess } from "../platform/world.ts";
 import { messageOf } from "../protocol/fault.ts";
 import { createKeeperLink } from "./keeper-link.ts";
 import type { KeeperSpec, Place } from "./place.ts";
@@ -22,7 +22,7 @@ export interface KeptAgentDeps {
   place: Place;
   spec: KeeperSpec;
   connect(path: string, attach: (socket: LineSocket) => LineEvents): Promise<LineConnected>;
-  startKeeper(directory: string): void;
+  startKeeper(directory: string): Pick<StartedProcess, "hasEnded">;
   tail(path: string, from: number, tell: (bytes: Uint8Array) => void): Tail;
   /** The last bytes of a file, as text. */
   tailText(path: string): string;
@@ -37,6 +37,8 @@ export interface KeptAgentDeps {
 
 const START_MS = 10_000;
 const TRY_MS = 3;
+/** One that ends while it starts would be started without end. */
+const START_AGAIN_MS = 250;
 const STDERR_LINES = 200;
 const GIVE_BACK_BYTES = 64 * 1024 * 1024;
 const UNKNOWN: AgentExit = { code: null, signal: null };
@@ -64,6 +66,7 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
   let lingerMs: number | undefined;
   /** It is another host's, or nobody's: nothing of it is touched any more. */
   let over = false;
+  let keeper: Pick<StartedProcess, "hasEnded"> | undefined;
 
   const ended = (how: AgentExit): void => {
     gone ??= how;
@@ -112,7 +115,7 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
   /** A keeper that starts, or the one that is there; undefined when its agent is gone. */
   const reach = async (): Promise<void> => {
     const deadline = clock.elapsed() + START_MS;
-    let started = false;
+    let startAt = 0;
     while (!over && !gone) {
       if (await link.open()) return;
       if (over) return;
@@ -124,10 +127,13 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
       }
       const keeperLives = state !== undefined && deps.isAlive(state.keeper);
       if (state?.exit && !keeperLives) return ended(state.exit);
-      if (state?.agent && !keeperLives) {
-        if (!deps.isAlive(state.agent)) return ended(UNKNOWN);
-        if (!started) deps.startKeeper(place.directory);
-        started = true;
+      if (!keeperLives && keeper?.hasEnded() !== false) {
+        // It died before it began what it was started for, or what it kept is gone.
+        if (state ? !state.agent || !deps.isAlive(state.agent) : keeper) return ended(UNKNOWN);
+        if (clock.elapsed() >= startAt) {
+          keeper = deps.startKeeper(place.directory);
+          startAt = clock.elapsed() + START_AGAIN_MS;
+        }
       }
       if (clock.elapsed() > deadline) {
         log.warn(`The keeper of ${spec.agent} does not answer, and is ended with its agent`);

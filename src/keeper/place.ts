@@ -40,6 +40,8 @@ export interface Place {
   state(): KeeperState | undefined;
   keepSpec(spec: KeeperSpec): void;
   keepState(state: KeeperState): void;
+  /** Whether this process may keep it: one at a time, and never before the one ahead of it is dead. */
+  claim(self: ProcessMark, isAlive: (mark: ProcessMark) => boolean): boolean;
 }
 
 /** The system's limit for the path of a socket, less what it adds itself. */
@@ -66,5 +68,18 @@ export function placeAt(files: Files, directory: string): Place {
     state: () => read<KeeperState>("state.json"),
     keepSpec: (spec) => files.replace(at("spec.json"), JSON.stringify(spec)),
     keepState: (state) => files.replace(at("state.json"), JSON.stringify(state)),
+    claim(self, isAlive) {
+      const own = JSON.stringify(self);
+      try {
+        for (let turn = 1; ; turn++) {
+          const holder = files.createOnce(at(`turn-${turn}`), own);
+          if (holder === own) return true;
+          if (isAlive(JSON.parse(holder))) return false;
+        }
+      } catch {
+        // A full disk must not leave an agent without a keeper.
+        return true;
+      }
+    },
   };
 }

@@ -18,5 +18,8 @@ export function startDetached(words: readonly string[]): StartedProcess {
     stderr: "ignore",
   });
   child.unref();
-  return { wasKilled: () => child.signalCode !== null };
+  return {
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
+    wasKilled: () => child.signalCode !== null,
+  };
 }

@@ -144,6 +144,7 @@ export interface Secrets {
 
 /** One that outlives us. */
 export interface StartedProcess {
+  hasEnded(): boolean;
   wasKilled(): boolean;
 }
 

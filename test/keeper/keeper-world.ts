@@ -169,7 +169,8 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
       const place = placeAt(files, directory);
       const [spec, state] = [place.spec(), place.state()];
       const isKept = state && (isAlive(state.keeper) || state.exit || !state.agent || !state.holder);
-      if (!spec || isKept) return keeper.kill();
+      const self = { pid: keeper.pid, startTime: "" };
+      if (!spec || isKept || !place.claim(self, isAlive)) return keeper.kill();
       const mark = state?.agent;
       keep({
         clock: keeper.clock,
@@ -178,7 +179,7 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
         place,
         spec,
         earlier: state,
-        self: { pid: keeper.pid, startTime: "" },
+        self,
         hold: () => (mark ? adopt(keeper, mark, spec) : start(keeper, place, spec)),
         listen: (path, attach) => lines.of(keeper).listen(path, (socket) => overheard(attach(socket))),
       }).finally(() => {
@@ -244,7 +245,10 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
         log: host.world.log,
         directory: "/state",
         connect: lines.of(host).connect,
-        startKeeper: (directory) => void startKeeper(directory),
+        startKeeper(directory) {
+          const keeper = startKeeper(directory);
+          return { hasEnded: () => keeper.state === "dead" };
+        },
         tail: (path, from, tell) => tail(host, path, from, tell),
         tailText: (path) => files.texts.get(path) ?? "",
         isAlive,

@@ -4,7 +4,7 @@ import type { KeptAgents } from "../../src/keeper/keepers.ts";
 import type { AgentExit, AgentProcess } from "../../src/platform/agent-world.ts";
 import type { FakeAgentOptions } from "../agents/fake-agent.ts";
 import type { FakeProcess, Machine } from "../support/fake-world.ts";
-import { type Held, type KeeperWorld, openKeeperWorld } from "./keeper-world.ts";
+import { type Held, type KeeperWorld, LINGER_MS, openKeeperWorld } from "./keeper-world.ts";
 
 interface TestHost {
   readonly process: FakeProcess;
@@ -156,6 +156,42 @@ describe("a host and a keeper", () => {
     expect(host.told.join("")).toBe(numbers.map((death) => `${death}\n${death} again\n`).join(""));
     expect([heard(one), one.agent.done]).toEqual([numbers.map((death) => `m${death}`), []]);
     expect(world.keepers.filter(({ state }) => state !== "dead")).toHaveLength(1);
+  });
+
+  test("[KP6] keepers that die while they start cost nothing but their time: the agent is never ended for them", () => {
+    const { machine, world, host, agent, one } = openStage();
+    world.keepers[0]?.kill();
+    for (let death = 1; death <= 8; death++) {
+      for (let waited = 0; world.keepers.length === death && waited < 2_000; waited++) machine.advance(1);
+      world.keepers[death]?.kill();
+    }
+    agent.write(line("a"), "a");
+    world.append(one, "on\n");
+    machine.advance(15_000);
+    expect([host.told, heard(one), one.agent.done]).toEqual([["on\n"], ["a"], []]);
+    expect(world.keepers.map(({ state }) => state)).toEqual([...Array(9).fill("dead"), "running"]);
+  });
+
+  test("[KP6] keepers that start at the same instant, of two hosts say, agree on one", () => {
+    const { machine, world, agent, one, host } = openStage();
+    world.keepers[0]?.kill();
+    world.startKeeper(one.place.directory);
+    world.startKeeper(one.place.directory);
+    machine.advance(300);
+    agent.write(line("a"), "a");
+    machine.advance(2 * LINGER_MS);
+    expect(world.keepers.filter(({ state }) => state !== "dead")).toHaveLength(1);
+    expect([heard(one), one.agent.done, host.told]).toEqual([["a"], [], []]);
+  });
+
+  test("[KP6] one that dies before it has started its agent: that is told at once, not after a time limit", () => {
+    const world = openKeeperWorld();
+    const host = openHost(world);
+    const { machine } = world;
+    machine.plan(5, () => world.keepers[0]?.kill());
+    host.start();
+    machine.advance(5);
+    expect([host.told, world.keepers.length]).toEqual([[{ code: null, signal: null }], 1]);
   });
 
   test("[KP6] keeper and agent die together: what was said is told, then that nobody knows how it ended", () => {

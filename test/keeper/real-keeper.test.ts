@@ -59,11 +59,13 @@ function openHost(directory: TempDir, at = directory.path): RealHost {
       directory: at,
       connect: connectLines,
       startKeeper(place) {
-        Bun.spawn([process.execPath, MAIN, "keeper", place], {
+        const keeper = Bun.spawn([process.execPath, MAIN, "keeper", place], {
           detached: true,
           cwd: "/",
           stdio: ["ignore", "ignore", "ignore"],
-        }).unref();
+        });
+        keeper.unref();
+        return { hasEnded: () => keeper.exitCode !== null || keeper.signalCode !== null };
       },
       tail: (path, from, tell) => tailFile(systemClock, path, from, tell),
       tailText: readEnd,
@@ -160,6 +162,7 @@ test("[KP10] everything of a keeper is private: directories 0700, files 0600", a
       "s socket",
       "spec.json 600",
       "state.json 600",
+      "turn-1 600",
     ].toSorted(),
   );
   await finish(agent);

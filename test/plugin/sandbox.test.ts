@@ -51,13 +51,13 @@ describe("a script that does not come back", () => {
     expect(box.sandbox.busy).toBe(false);
   });
 
-  test("[SC8] may also be a query, which a careless object makes endless", async () => {
+  test("[SC8] may also be a query, which a careless script makes endless", async () => {
     using box = openSandbox();
-    await box.run("var huge = {}; for (let i = 0; i < 300_000; i += 1) huge['k' + i] = i");
-    expect(await box.sandbox.query({ path: "huge" }, 1)).toEqual({
+    await box.run("var some = {}; Object.getOwnPropertyNames = () => { for (;;); }");
+    expect(await box.sandbox.query({ path: "some" }, 300)).toEqual({
       success: false,
       code: "SCRIPT_DEADLINE",
-      error: `The query ran longer than 1 ms and was ended; ${FRESH}`,
+      error: `The query ran longer than 300 ms and was ended; ${FRESH}`,
     });
   });
 
