@@ -14,7 +14,7 @@ import { createNoteLog } from "./platform/log.ts";
 import { kill } from "./platform/processes.ts";
 import { selfCommand, startDetached } from "./platform/self.ts";
 import { createStreamOut } from "./platform/stream-out.ts";
-import { configFile, createSystemWorld, type Env, stateDirectory } from "./platform/system.ts";
+import { configFile, createSystemWorld, type Env, hasFifos, stateDirectory } from "./platform/system.ts";
 import { createTerminal, readStdin } from "./platform/terminal.ts";
 import {
   isDirectory,
@@ -151,6 +151,7 @@ async function runWith(
     startSelf: (words, options) => startChild([...selfCommand(), ...words], options),
     runInTerminal,
     isRunning,
+    hasKeepers: hasFifos,
     killProcess: (pid) => void kill(pid, "SIGKILL"),
     temporaryDirectory() {
       const made = makeTemporaryDirectory("holdfast-");

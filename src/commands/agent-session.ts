@@ -140,6 +140,11 @@ export const sessionNameArg = text("The session, as holdfast sessions lists it",
   completes: "agent-session",
 });
 
+/** For whoever relies on an agent that outlives its host, where there is none. */
+export function noteMortal({ hasKeepers, printer }: Context): void {
+  if (!hasKeepers) printer.note("On this platform agents end with their host", "yellow");
+}
+
 /** It need not know which plugins there are. */
 export const openForAgents = (context: Context, args: { port: number; noStart: boolean }): Promise<BridgeConnection> =>
   openAsCommand(context, args, { listsSessions: false });

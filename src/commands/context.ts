@@ -55,6 +55,8 @@ export interface Context {
   /** Starts this same program with other words. */
   startSelf(words: readonly string[], options: ChildOptions): Child;
   isRunning(pid: number): boolean;
+  /** Whether this platform has what keepers need; where not, an agent ends with its host. */
+  hasKeepers: boolean;
   /** At once, as a crash would. */
   killProcess(pid: number): void;
   /** With the person's terminal; its exit code. */

@@ -1,6 +1,6 @@
 // holdfast keep: a session is not stopped although nobody watches it.
 import { duration, toggle } from "../surface/argument.ts";
-import { askOnce, onceArgs, sessionNameArg } from "./agent-session.ts";
+import { askOnce, noteMortal, onceArgs, sessionNameArg } from "./agent-session.ts";
 import { holdfastCommand } from "./context.ts";
 
 export const keep = holdfastCommand({
@@ -20,6 +20,7 @@ export const keep = holdfastCommand({
     const { session, for: forMs, off } = args;
     await askOnce(context, args, { verb: "keep", session, forMs: off ? 0 : (forMs ?? null) });
     context.printer.json({ session, kept: !off });
+    if (!off) noteMortal(context);
     context.printer.line(off ? `${session} has its usual limits again` : `${session} is kept`);
     return 0;
   },

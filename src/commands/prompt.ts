@@ -10,6 +10,7 @@ import {
   type EarlyEvents,
   followSession,
   mustBeDone,
+  noteMortal,
   openForAgents,
 } from "./agent-session.ts";
 import { type Context, holdfastCommand } from "./context.ts";
@@ -77,6 +78,7 @@ export const prompt = holdfastCommand({
     if (detach) {
       context.printer.json({ session, promptId });
       context.printer.line(session);
+      noteMortal(context);
       return 0;
     }
     let isClosed = wanted !== undefined;

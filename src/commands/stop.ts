@@ -5,6 +5,7 @@ import type { AgentInfo } from "../protocol/agents.ts";
 import { HostUnreachableError } from "../protocol/fault.ts";
 import { toggle } from "../surface/argument.ts";
 import { listAgentSessions, listAgents } from "./agent-list.ts";
+import { noteMortal } from "./agent-session.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { timeLimitArg, within } from "./time-limit.ts";
 
@@ -49,8 +50,9 @@ async function stopHost(context: Context, port: number, agents: boolean): Promis
   const progress = printer.progress("Waiting for the host to leave");
   const atWork = (await listAgentSessions(connection)).filter(({ turn }) => turn !== "idle");
   const busy = atWork.map(({ name }) => name);
-  const [cut, working] = agents ? [busy, []] : [[], busy];
-  const isEnding = (agent: string) => agents || !atWork.some((session) => session.agent === agent);
+  const endsAll = agents || !context.hasKeepers;
+  const [cut, working] = endsAll ? [busy, []] : [[], busy];
+  const isEnding = (agent: string) => endsAll || !atWork.some((session) => session.agent === agent);
   const ending = (await listAgents(connection, "")).filter(({ name }) => isEnding(name));
   const { pid } = await connection.stopHost({ agents });
   const nextPid = await next;
@@ -59,6 +61,7 @@ async function stopHost(context: Context, port: number, agents: boolean): Promis
   if (agents || nextPid === null) await untilGone(context, ending);
   progress.done();
   printer.json({ stopped: pid, next: nextPid, cut, working });
+  if (cut.length > 0 && !agents) noteMortal(context);
   for (const name of cut) printer.note(`Session ${name} was working: how its turn ended is unknown`, "yellow");
   if (nextPid === null)
     for (const name of working) printer.note(`Session ${name} works on; holdfast attach ${name} shows it`);

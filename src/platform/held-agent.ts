@@ -7,8 +7,6 @@ import { isAlive, kill, markOf } from "./processes.ts";
 import { AGENT_TAG, sweepTagged } from "./tagged.ts";
 import type { Clock } from "./world.ts";
 
-export const hasFifos = process.platform !== "win32";
-
 /** As long as the agent is there and no longer, whoever else dies. What it waits with must not hold the FIFO too. */
 const HOLD = 'while kill -0 "$0" 2>/dev/null; do env -i PATH="$PATH" sleep 5 </dev/null; done';
 const ERR_BYTES = 1024 * 1024;

@@ -9,6 +9,9 @@ import { portOwner } from "./port-owner.ts";
 import { systemSecrets } from "./secrets.ts";
 import type { Log, World } from "./world.ts";
 
+/** Without them there are no keepers: an agent is its host's child, and ends with it. */
+export const hasFifos = process.platform !== "win32";
+
 export const createSystemWorld = (log: Log): World => ({
   clock: systemClock,
   random: Math.random,

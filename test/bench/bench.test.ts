@@ -66,6 +66,28 @@ test(
 );
 
 test(
+  "[CM7] a run of agents tells what has a goal with it, the rest beside a bare pipe, and leaves nothing behind",
+  async () => {
+    const { run, folder, printed } = bench("agents", "--quick");
+    await new Response(run.stderr).text();
+    const lines = (await printed).split("\n");
+    expect(await run.exited).toBe(0);
+    const lineOf = (what: string) => lines.find((line) => line.startsWith(what)) ?? `no line "${what}"`;
+    for (const what of [
+      "Warm prompt to its exit, to empty program",
+      "kill -9 of the agent in mid-turn, its client told",
+    ])
+      expect(lineOf(what)).toMatch(/ {2}≤ \d+ (×|ms) +[\d.]+ (×|ms) +(ok|missed) {2}/);
+    expect(lineOf("3 prompts at once, until all have exited")).toMatch(/ {2}- +[\d.]+ ms/);
+    expect(lineOf("The same, to a bare pipe")).toMatch(/[\d.]+ × .*bare [\d,]+\/s/);
+    expect(lineOf("Memory per idle session")).toMatch(/KiB|unknown/);
+    expect(readdirSync(folder)).toEqual([]);
+    expect(leftovers(folder)).toEqual([]);
+  },
+  LONG_LIMIT_MS,
+);
+
+test(
   "[CM7] a run of keepers tells the gaps with their goals, the rest beside a bare pipe, and leaves nothing behind",
   async () => {
     const { run, folder, printed } = bench("keeper", "--quick");

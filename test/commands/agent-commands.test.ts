@@ -6,8 +6,10 @@ import { close } from "../../src/commands/close.ts";
 import type { HoldfastCommand } from "../../src/commands/context.ts";
 import { keep } from "../../src/commands/keep.ts";
 import { login } from "../../src/commands/login.ts";
+import { prompt } from "../../src/commands/prompt.ts";
 import { prune } from "../../src/commands/prune.ts";
 import { reconnect } from "../../src/commands/reconnect.ts";
+import { stop } from "../../src/commands/stop.ts";
 import { retentionOf } from "../../src/core/prune.ts";
 import { initialized } from "../agents/fake-agent.ts";
 import type { ServiceOptions } from "../agents/service-world.ts";
@@ -100,6 +102,33 @@ test("[CM4] [CM3] agents ends with 6 when the host does not answer within --time
   running.answer(() => new Promise(() => {}));
   expect(running.wait()).toBe(6);
   expect(String(running.thrown)).toContain("Not done within 3000 ms; raise it with --timeout");
+});
+
+describe("where there are no keepers", () => {
+  const MORTAL = "On this platform agents end with their host\n";
+  const WORKING = "Session work was working: how its turn ended is unknown\n";
+  const said = (make: () => Stage, command: HoldfastCommand, words: readonly string[]): [string, string] => {
+    const [kept, mortal] = [make().run(command, words), make().run(command, words, { hasKeepers: false })];
+    expect([kept.wait(), mortal.wait()]).toEqual([0, 0]);
+    return [kept.err(), mortal.err()];
+  };
+
+  test("[CM9] prompt --detach and keep say that agents end with their host", () => {
+    expect(said(openStage, prompt, ["claude-code", "hi", "--detach"])).toEqual(["", MORTAL]);
+    expect(said(midTurn, keep, ["work"])).toEqual(["", MORTAL]);
+    expect(said(midTurn, keep, ["work", "--off"])).toEqual(["", ""]);
+  });
+
+  test("[CM9] stop says which turns it cut, and why, in place of those that work on", () => {
+    expect(said(midTurn, stop, [])).toEqual([
+      "Session work works on; holdfast attach work shows it\n",
+      MORTAL + WORKING,
+    ]);
+    expect(said(midTurn, stop, ["--agents"])).toEqual([WORKING, WORKING]);
+    const json = midTurn().run(stop, ["--json"], { hasKeepers: false });
+    json.wait();
+    expect(JSON.parse(json.out())).toMatchObject({ cut: ["work"], working: [] });
+  });
 });
 
 describe("prune", () => {

@@ -13,6 +13,8 @@ export interface RunOptions {
   /** Somebody sits there; these are the lines typed, in order; undefined: Ctrl-D. */
   typed?: (string | undefined)[];
   stdin?: string;
+  /** As on Windows. */
+  hasKeepers?: false;
   /** What a program with the person's terminal ends with. */
   inTerminal?(command: readonly string[], env: Readonly<Record<string, string>>): number;
 }
@@ -68,6 +70,10 @@ function start(world: ServiceWorld, command: HoldfastCommand, words: readonly st
       asked.push(request);
       return answer(request) ?? service.asked({ clientId, events: events as never }, request);
     },
+    async stopHost() {
+      emitter.emit("ended", { error: undefined });
+      return { pid: 1 };
+    },
     acknowledge: (session: string, seq: number) => service.acknowledged(clientId, session, seq),
   } as unknown as BridgeConnection;
   const typed = [...(options.typed ?? [])];
@@ -92,6 +98,8 @@ function start(world: ServiceWorld, command: HoldfastCommand, words: readonly st
       options.inTerminal?.(command, env) ?? 0,
     killProcess() {},
     isRunning: () => false,
+    state: { portDirectory: () => "/state/ports/1" },
+    hasKeepers: options.hasKeepers ?? true,
     config: async () => ({ agents: {} }),
     startBackgroundHost() {},
   } as unknown as Context;

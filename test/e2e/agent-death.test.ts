@@ -7,8 +7,8 @@ import { isRunning, kinship } from "./leftovers.ts";
 import type { StreamEvent } from "./process.ts";
 import { until } from "./until.ts";
 
-/** The rule is one second; a machine that does ten things at once gets three. */
-const TOLD_MS = 3_000;
+/** A hundred times what it takes. */
+const TOLD_MS = 1_000;
 
 const toldOf = (events: readonly StreamEvent[], type: string) => events.filter((event) => event.type === type);
 
