@@ -297,6 +297,35 @@ describe("the next host", () => {
     expect([next.told, heard(one), adopted.pid]).toEqual([["alone\n"], ["a"], one.mark.pid]);
   });
 
+  test("[KP10] what the first release wrote is adopted, letter by letter as it wrote it", () => {
+    const { machine, world, host, one } = openStage();
+    world.keepers[0]?.kill();
+    host.process.kill();
+    const { directory } = one.place;
+    const { pid, startTime } = one.mark;
+    machine.files.removeDirectory(directory);
+    machine.files.replace(
+      `${directory}/spec.json`,
+      `{"version":1,"agent":"demo","run":"run1","command":"/bin/demo","args":[],"env":{},"cwd":"/","tag":"tag-1","socket":"${directory}/s","lingerMs":1800000}`,
+    );
+    machine.files.replace(
+      `${directory}/state.json`,
+      `{"version":1,"agent":{"pid":${pid},"startTime":"${startTime}"},"holder":{"pid":${pid + 100},"startTime":"${startTime}"},"generation":1,"ending":false,"exit":null,"failed":null,"keeper":{"pid":999999,"startTime":""}}`,
+    );
+    machine.files.replace(
+      `${directory}/in.log`,
+      '{"key":"a","line":"{\\"jsonrpc\\":\\"2.0\\",\\"method\\":\\"a\\"}"}\n{"done":"a"}\n',
+    );
+    machine.files.replace(`${directory}/out`, "said before\n");
+    const next = openHost(world);
+    const adopted = next.adopt();
+    adopted.write(line("a"), "a");
+    adopted.write(line("b"), "b");
+    machine.advance(50);
+    expect([next.told, next.unsure, heard(one)]).toEqual([["said before\n"], [], ["b"]]);
+    expect([adopted.pid, one.agent.done]).toEqual([pid, []]);
+  });
+
   test("[KP4] of an agent that is gone it gets the last words first, and then the end that its keeper saw", () => {
     const { machine, world, host, one } = openStage();
     host.process.kill();
