@@ -187,9 +187,10 @@ test(
     const lastChunk = (path: string) => [...readFileSync(path, "utf8").matchAll(/chunk (\d+)/g)].at(-1)?.[1];
     const out = join(home, run, "out");
     const journal = join(stage.state, "ports", String(stage.port), "sessions", "work.ndjson");
+    await until("some output", () => lastChunk(journal));
     // The host stands still while the agent talks on: what it says now is in no journal yet.
     process.kill(host, "SIGSTOP");
-    const heard = Number(await until("some output", () => lastChunk(journal) ?? lastChunk(out)));
+    const heard = Number(lastChunk(journal));
     await until("more of it", () => Number(lastChunk(out)) > heard + 5);
     for (const each of [keeper, agent]) process.kill(each, "SIGSTOP");
     for (const each of [host, keeper, agent]) process.kill(each, "SIGKILL");
