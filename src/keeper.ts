@@ -13,12 +13,13 @@ export async function runKeeper(directory: string): Promise<void> {
   const place = placeAt(systemFiles, directory);
   const spec = place.spec();
   if (!spec) throw new Error(`"${directory}" holds nothing to keep`);
+  const self = ownMark();
+  if (!place.claim(self, isAlive)) return;
+  // Not before it is our turn: the one ahead may have written it last.
   const state = place.state();
   const { agent, holder } = state ?? {};
   // Somebody keeps it already, or there is nothing left of it.
   if (state && (isAlive(state.keeper) || state.exit || !agent || !holder)) return;
-  const self = ownMark();
-  if (!place.claim(self, isAlive)) return;
   await keep({
     clock: systemClock,
     files: systemFiles,

@@ -26,7 +26,9 @@ async function main(words: readonly string[]): Promise<void> {
   }
   if (words.length === 2 && first === "keeper") {
     const { runKeeper } = await import("./keeper.ts");
-    return await runKeeper(words[1] as string);
+    await runKeeper(words[1] as string);
+    // Its agent may live on, with another keeper.
+    process.exit(0);
   }
   const interrupt = new AbortController();
   let ended = false;

@@ -66,6 +66,8 @@ export async function keep(deps: KeeperDeps): Promise<void> {
   try {
     agent = deps.hold();
   } catch (thrown) {
+    // It lives, and the next keeper may have more luck.
+    if (earlier) throw thrown;
     remember({ failed: thrown instanceof Error ? thrown.message : String(thrown), exit: { code: null, signal: null } });
     return;
   }
@@ -143,7 +145,10 @@ export async function keep(deps: KeeperDeps): Promise<void> {
     } catch {
       // No room, or nothing there.
     }
-    const isLost = !place.isThere() || !door.isOurs();
+    const seen = door.look();
+    // Another keeper has it: nothing of the agent is ours to end.
+    if (seen === "taken") return leave();
+    const isLost = !place.isThere() || seen === "gone";
     if (isLost || (!host && clock.elapsed() - aloneSince > lingerMs)) {
       cancel();
       void end();

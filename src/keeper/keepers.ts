@@ -125,6 +125,12 @@ export function createKeepers(deps: KeepersDeps): KeptAgents {
       files.replace(place.err, "");
       place.keepSpec(spec);
       const process = processAt(place, spec);
+      try {
+        process.start();
+      } catch (thrown) {
+        files.removeDirectory(place.directory);
+        throw thrown;
+      }
       process.listen(0, events);
       process.take().catch((thrown) => log.warn(`No keeper for ${agent}: ${messageOf(thrown)}`));
       return { kind: "started", process };

@@ -9,10 +9,11 @@ import type {
   ProcessMark,
   Tail,
 } from "../platform/agent-world.ts";
-import type { Clock, Files, Log, StartedProcess } from "../platform/world.ts";
+import type { Clock, Files, Log } from "../platform/world.ts";
 import { messageOf } from "../protocol/fault.ts";
 import { createKeeperLink } from "./keeper-link.ts";
 import type { KeeperSpec, Place } from "./place.ts";
+import { createKeeperReach, type ReachDeps, UNKNOWN } from "./reach-keeper.ts";
 
 export interface KeptAgentDeps {
   clock: Clock;
@@ -22,7 +23,7 @@ export interface KeptAgentDeps {
   place: Place;
   spec: KeeperSpec;
   connect(path: string, attach: (socket: LineSocket) => LineEvents): Promise<LineConnected>;
-  startKeeper(directory: string): Pick<StartedProcess, "hasEnded">;
+  startKeeper: ReachDeps["startKeeper"];
   tail(path: string, from: number, tell: (bytes: Uint8Array) => void): Tail;
   /** The last bytes of a file, as text. */
   tailText(path: string): string;
@@ -35,15 +36,12 @@ export interface KeptAgentDeps {
   fenced(): void;
 }
 
-const START_MS = 10_000;
-const TRY_MS = 3;
-/** One that ends while it starts would be started without end. */
-const START_AGAIN_MS = 250;
 const STDERR_LINES = 200;
 const GIVE_BACK_BYTES = 64 * 1024 * 1024;
-const UNKNOWN: AgentExit = { code: null, signal: null };
 
 export interface KeptProcess extends AgentProcess {
+  /** Its first keeper, which starts it. */
+  start(): void;
   /** Connects to its keeper, or replaces that; resolves when it is ours, or gone. */
   take(): Promise<void>;
   /** From now on its output is told. */
@@ -66,7 +64,6 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
   let lingerMs: number | undefined;
   /** It is another host's, or nobody's: nothing of it is touched any more. */
   let over = false;
-  let keeper: Pick<StartedProcess, "hasEnded"> | undefined;
 
   const ended = (how: AgentExit): void => {
     gone ??= how;
@@ -109,50 +106,16 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
   const recover = async (): Promise<void> => {
     if (over || gone) return;
     log.warn(`The keeper of ${spec.agent} is gone; a new one takes its place`, { keeper: keeperPid });
-    await take().catch((thrown) => log.warn(`No keeper for ${spec.agent}: ${messageOf(thrown)}`));
+    await keeper.reach().catch((thrown) => log.warn(`No keeper for ${spec.agent}: ${messageOf(thrown)}`));
   };
 
-  /** A keeper that starts, or the one that is there; undefined when its agent is gone. */
-  const reach = async (): Promise<void> => {
-    const deadline = clock.elapsed() + START_MS;
-    let startAt = 0;
-    while (!over && !gone) {
-      if (await link.open()) return;
-      if (over) return;
-      const state = place.state();
-      if (!place.isThere()) return ended(UNKNOWN);
-      if (state?.failed) {
-        log.warn(`${spec.agent} did not start: ${state.failed}`);
-        return ended(state.exit ?? UNKNOWN);
-      }
-      const keeperLives = state !== undefined && deps.isAlive(state.keeper);
-      if (state?.exit && !keeperLives) return ended(state.exit);
-      if (!keeperLives && keeper?.hasEnded() !== false) {
-        // It died before it began what it was started for, or what it kept is gone.
-        if (state ? !state.agent || !deps.isAlive(state.agent) : keeper) return ended(UNKNOWN);
-        if (clock.elapsed() >= startAt) {
-          keeper = deps.startKeeper(place.directory);
-          startAt = clock.elapsed() + START_AGAIN_MS;
-        }
-      }
-      if (clock.elapsed() > deadline) {
-        log.warn(`The keeper of ${spec.agent} does not answer, and is ended with its agent`);
-        if (keeperLives) deps.kill(state.keeper.pid);
-        // By its mark: long after, the number may be another's.
-        if (state?.agent && deps.isAlive(state.agent)) deps.kill(-state.agent.pid);
-        return ended(UNKNOWN);
-      }
-      await clock.sleep(TRY_MS);
-    }
-  };
-
-  let taking: Promise<void> | undefined;
-  const take = (): Promise<void> => {
-    taking ??= reach().finally(() => {
-      taking = undefined;
-    });
-    return taking;
-  };
+  const keeper = createKeeperReach({
+    ...deps,
+    agent: spec.agent,
+    open: link.open,
+    isOver: () => over || gone !== undefined,
+    ended,
+  });
 
   const errors = (): string[] => deps.tailText(place.err).split("\n").filter(Boolean).slice(-STDERR_LINES);
   const signal = (name: "EOF" | "SIGTERM" | "SIGKILL"): void => link.send({ verb: "signal", signal: name });
@@ -167,7 +130,8 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
     get isGone() {
       return gone !== undefined;
     },
-    take,
+    start: keeper.start,
+    take: keeper.reach,
     listen(offset, told) {
       events = told;
       tail = deps.tail(place.out, offset, told.output);

@@ -47,6 +47,8 @@ export interface Place {
 /** The system's limit for the path of a socket, less what it adds itself. */
 export const SOCKET_PATH_BYTES = 103;
 
+const isFull = (thrown: unknown): boolean => /^(ENOSPC|EDQUOT)$/.test(String((thrown as { code?: string }).code));
+
 export function placeAt(files: Files, directory: string): Place {
   const at = (name: string): string => join(directory, name);
   const read = <Kept>(name: string): Kept | undefined => {
@@ -76,9 +78,10 @@ export function placeAt(files: Files, directory: string): Place {
           if (holder === own) return true;
           if (isAlive(JSON.parse(holder))) return false;
         }
-      } catch {
+      } catch (thrown) {
         // A full disk must not leave an agent without a keeper.
-        return true;
+        if (isFull(thrown)) return true;
+        throw thrown;
       }
     },
   };

@@ -128,7 +128,9 @@ export interface LineEvents {
 }
 
 export interface LineDoor {
-  isOurs(): boolean;
+  /** "taken": somebody else listens there now; "gone": nobody can. */
+  look(): "ours" | "taken" | "gone";
+  /** Somebody else's stays. */
   close(): void;
 }
 

@@ -1,5 +1,5 @@
 // How do a host and a keeper on the same machine talk? Lines over a unix socket; what does not fit waits here.
-import { chmodSync, existsSync, rmSync } from "node:fs";
+import { chmodSync, rmSync, statSync } from "node:fs";
 import type { LineConnected, LineDoor, LineEvents, LineSocket } from "./agent-world.ts";
 
 interface Held {
@@ -79,9 +79,18 @@ export function listenLines(path: string, attach: (socket: LineSocket) => LineEv
   rmSync(path, { force: true });
   const server = Bun.listen<Held | undefined>({ unix: path, socket: handlers(attach), data: undefined });
   chmodSync(path, 0o600);
+  const inode = (): number | undefined => statSync(path, { throwIfNoEntry: false })?.ino;
+  const own = inode();
+  const look = (): "ours" | "taken" | "gone" => {
+    const now = inode();
+    if (now === undefined) return "gone";
+    return now === own ? "ours" : "taken";
+  };
   return {
-    isOurs: () => existsSync(path),
+    look,
     close() {
+      // To stop removes the name, whoever listens there now.
+      if (look() === "taken") return server.unref();
       server.stop(true);
       rmSync(path, { force: true });
     },

@@ -9,7 +9,11 @@ const START_TIME_FIELD = 19;
 export function startTimeOf(pid: number): string {
   if (process.platform === "win32") return "";
   if (process.platform !== "linux") {
-    const asked = Bun.spawnSync(["ps", "-o", "lstart=", "-p", String(pid)], { stdio: ["ignore", "pipe", "ignore"] });
+    const asked = Bun.spawnSync(["ps", "-o", "lstart=", "-p", String(pid)], {
+      // Whoever compares it may live with another language or time zone.
+      env: { PATH: process.env["PATH"] ?? "/bin:/usr/bin", LC_ALL: "C", TZ: "UTC" },
+      stdio: ["ignore", "pipe", "ignore"],
+    });
     return asked.stdout.toString().trim();
   }
   try {

@@ -54,6 +54,8 @@ export interface KeeperWorld {
   isAlive(mark: ProcessMark): boolean;
   tail(host: FakeProcess, path: string, from: number, tell: (bytes: Uint8Array) => void): Tail;
   failStart: string | undefined;
+  /** So many keepers cannot be started, as on a machine without room for a process. */
+  failForks: number;
   /** False: as where files cannot have holes. */
   canPunch: boolean;
   /** So long after it was written output is told. */
@@ -165,27 +167,34 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
   const startKeeper = (directory: string): FakeProcess => {
     const keeper = machine.process();
     keepers.push(keeper);
-    keeper.clock.after(10, () => {
-      const place = placeAt(files, directory);
+    const place = placeAt(files, directory);
+    const self = { pid: keeper.pid, startTime: "" };
+    const read = (): void => {
       const [spec, state] = [place.spec(), place.state()];
       const isKept = state && (isAlive(state.keeper) || state.exit || !state.agent || !state.holder);
-      const self = { pid: keeper.pid, startTime: "" };
-      if (!spec || isKept || !place.claim(self, isAlive)) return keeper.kill();
+      if (!spec || isKept) return keeper.kill();
       const mark = state?.agent;
-      keep({
-        clock: keeper.clock,
-        files,
-        log: keeper.world.log,
-        place,
-        spec,
-        earlier: state,
-        self,
-        hold: () => (mark ? adopt(keeper, mark, spec) : start(keeper, place, spec)),
-        listen: (path, attach) => lines.of(keeper).listen(path, (socket) => overheard(attach(socket))),
-      }).finally(() => {
-        left++;
-        keeper.kill();
+      // Others run between any two steps of a process.
+      keeper.clock.after(1, () => {
+        keep({
+          clock: keeper.clock,
+          files,
+          log: keeper.world.log,
+          place,
+          spec,
+          earlier: state,
+          self,
+          hold: () => (mark ? adopt(keeper, mark, spec) : start(keeper, place, spec)),
+          listen: (path, attach) => lines.of(keeper).listen(path, (socket) => overheard(attach(socket))),
+        }).finally(() => {
+          left++;
+          keeper.kill();
+        });
       });
+    };
+    keeper.clock.after(10, () => {
+      if (place.claim(self, isAlive)) keeper.clock.after(1, read);
+      else keeper.kill();
     });
     return keeper;
   };
@@ -230,6 +239,7 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
     isAlive,
     tail,
     failStart: undefined,
+    failForks: 0,
     canPunch: true,
     tailLagMs: 0,
     append: (one, text) => appendTo(one.place.out, text),
@@ -246,6 +256,7 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
         directory: "/state",
         connect: lines.of(host).connect,
         startKeeper(directory) {
+          if (world.failForks-- > 0) throw new Error("EAGAIN: no process to be had");
           const keeper = startKeeper(directory);
           return { hasEnded: () => keeper.state === "dead" };
         },

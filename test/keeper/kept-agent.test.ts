@@ -163,6 +163,8 @@ describe("a host and a keeper", () => {
     world.keepers[0]?.kill();
     for (let death = 1; death <= 8; death++) {
       for (let waited = 0; world.keepers.length === death && waited < 2_000; waited++) machine.advance(1);
+      // In front of its claim, between claim and state, and behind them.
+      machine.advance(6 + death);
       world.keepers[death]?.kill();
     }
     agent.write(line("a"), "a");
@@ -170,6 +172,50 @@ describe("a host and a keeper", () => {
     machine.advance(15_000);
     expect([host.told, heard(one), one.agent.done]).toEqual([["on\n"], ["a"], []]);
     expect(world.keepers.map(({ state }) => state)).toEqual([...Array(9).fill("dead"), "running"]);
+  });
+
+  test("[KP6] they are not started without a pause, and their agent lives on as long as there is hope", () => {
+    const { machine, world, one } = openStage();
+    for (let ms = 0; ms < 8_000; ms++) {
+      for (const keeper of world.keepers) if (keeper.state !== "dead") keeper.kill();
+      machine.advance(1);
+    }
+    expect(world.keepers.length).toBeLessThan(40);
+    machine.advance(500);
+    expect([one.agent.done, world.keepers.at(-1)?.state]).toEqual([[], "running"]);
+  });
+
+  test("[KP6] where no process is to be had for a moment it is tried again", () => {
+    const { machine, world, agent, one, host } = openStage();
+    world.failForks = 5;
+    world.keepers[0]?.kill();
+    agent.write(line("a"), "a");
+    machine.advance(3_000);
+    expect([heard(one), one.agent.done, host.told]).toEqual([["a"], [], []]);
+    expect(host.process.log.filter(({ message }) => message.includes("EAGAIN"))).toHaveLength(1);
+  });
+
+  test("[KP1] the first keeper that cannot be started is an error at once, and leaves nothing", () => {
+    const world = openKeeperWorld();
+    world.failForks = 1;
+    expect(() => openHost(world).start()).toThrow("EAGAIN");
+    expect(keeperDirectories(world.machine)).toEqual([]);
+  });
+
+  test("[KP6] [KP9] on a full disk nobody can take turns: one of two keepers is left, and it is not the other's to end", () => {
+    const { machine, world, agent, one, host } = openStage();
+    machine.files.failWrites(Number.POSITIVE_INFINITY);
+    world.keepers[0]?.kill();
+    world.startKeeper(one.place.directory);
+    world.startKeeper(one.place.directory);
+    machine.advance(100);
+    expect(world.keepers.filter(({ state }) => state !== "dead").length).toBeGreaterThan(1);
+    machine.files.failWrites(0);
+    machine.advance(2 * LINGER_MS);
+    agent.write(line("a"), "a");
+    machine.advance(50);
+    expect(world.keepers.filter(({ state }) => state !== "dead")).toHaveLength(1);
+    expect([heard(one), one.agent.done, host.told]).toEqual([["a"], [], []]);
   });
 
   test("[KP6] keepers that start at the same instant, of two hosts say, agree on one", () => {

@@ -104,9 +104,20 @@ describe("a line socket", () => {
   test("[KP7] a door knows when its name was removed, and removes it when it closes", () => {
     using directory = createTempDir();
     const door = listenLines(directory.at("s"), attachTo(side()));
-    expect(door.isOurs()).toBe(true);
+    expect(door.look()).toBe("ours");
     door.close();
     expect(statSync(directory.at("s"), { throwIfNoEntry: false })).toBeUndefined();
-    expect(door.isOurs()).toBe(false);
+    expect(door.look()).toBe("gone");
+  });
+
+  test("[KP6] [KP7] one whose place another took knows that, and leaves the other's alone", async () => {
+    using directory = createTempDir();
+    const first = listenLines(directory.at("s"), attachTo(side()));
+    const second = listenLines(directory.at("s"), attachTo(side()));
+    expect([first.look(), second.look()]).toEqual(["taken", "ours"]);
+    first.close();
+    expect(second.look()).toBe("ours");
+    expect((await connectLines(directory.at("s"), attachTo(side()))).kind).toBe("open");
+    second.close();
   });
 });

@@ -13,7 +13,7 @@ export function createFakeFiles(): FakeFiles {
   const write = (path: string, text: string): void => {
     if (failing > 0) {
       failing--;
-      throw new Error(`ENOSPC: no space left on device, write "${path}"`);
+      throw Object.assign(new Error(`ENOSPC: no space left on device, write "${path}"`), { code: "ENOSPC" });
     }
     texts.set(path, text);
   };

@@ -77,7 +77,11 @@ export function createFakeLines({ plan }: Pick<Machine, "plan">): FakeLines {
         doors.set(path, door);
         // A dead process leaves its socket's name behind, and nobody answers there.
         return {
-          isOurs: () => doors.get(path) === door,
+          look() {
+            const now = doors.get(path);
+            if (!now) return "gone";
+            return now === door ? "ours" : "taken";
+          },
           close: () => void (doors.get(path) === door && doors.delete(path)),
         };
       },
