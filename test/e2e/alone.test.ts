@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort, mentioning } from "./leftovers.ts";
+import { mentioning, reservePort } from "./leftovers.ts";
 import { startProcess } from "./process.ts";
 import { BINARY, SHORT_DIRECTORY } from "./support.ts";
 import { until } from "./until.ts";
@@ -18,7 +18,8 @@ test("[CM2] copied alone into an empty folder it does its work, and writes nowhe
   for (const path of [folder, home, temporary]) mkdirSync(path);
   copyFileSync(BINARY, join(folder, "holdfast"));
   // A place for temporary files of its own: in the common one nobody could tell what is whose.
-  const own = [`HOME=${home}`, "PATH=/usr/bin:/bin", `TMPDIR=${temporary}`, `HOLDFAST_PORT=${freePort()}`];
+  const { port, release } = await reservePort();
+  const own = [`HOME=${home}`, "PATH=/usr/bin:/bin", `TMPDIR=${temporary}`, `HOLDFAST_PORT=${port}`];
   const start = (...words: string[]) =>
     startProcess(["/usr/bin/env", "-i", ...own, "./holdfast", ...words], {}, { cwd: folder });
   const run = async (...words: string[]) => {
@@ -55,5 +56,6 @@ test("[CM2] copied alone into an empty folder it does its work, and writes nowhe
   } finally {
     for (const { pid } of mentioning(directory)) process.kill(pid, "SIGKILL");
     rmSync(directory, { recursive: true, force: true });
+    release();
   }
 }, 60_000);

@@ -114,10 +114,30 @@ function isFree(hostname: string, port: number): boolean {
   }
 }
 
-/** Below the ports that the system gives to outgoing connections: those could hold it by chance. */
-export function freePort(): number {
+const datagrams = async (port: number) => {
+  try {
+    return await Bun.udpSocket({ hostname: "127.0.0.1", port });
+  } catch {
+    return undefined;
+  }
+};
+
+export interface Reserved {
+  port: number;
+  release(): void;
+}
+
+/**
+ * Below the ports that the system gives to outgoing connections: those could hold it by chance. Many stages stand at
+ * once: each holds the port of the same number for datagrams, which nobody here uses and the system frees by itself.
+ */
+export async function reservePort(): Promise<Reserved> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000);
-    if (["127.0.0.1", "::1"].every((hostname) => isFree(hostname, port))) return port;
+    const held = await datagrams(port);
+    if (!held) continue;
+    held.unref();
+    if (["127.0.0.1", "::1"].every((hostname) => isFree(hostname, port))) return { port, release: () => held.close() };
+    held.close();
   }
 }

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort, listeners, taggedProcesses, unixSockets } from "./leftovers.ts";
+import { listeners, type Reserved, reservePort, taggedProcesses, unixSockets } from "./leftovers.ts";
 import { type Exit, type Proc, type SpawnOptions, startProcess } from "./process.ts";
 import { openTerminal, type Screen } from "./screen.ts";
 import { until } from "./until.ts";
@@ -60,7 +60,7 @@ export const staged =
   (body: (stage: Stage) => Promise<void>): (() => Promise<void>) =>
   async () => {
     if (!existsSync(BINARY)) throw new Error(`"${BINARY}" is not there; run: bun build.ts`);
-    const { stage, leave } = openStage();
+    const { stage, leave } = openStage(await reservePort());
     let failed = true;
     try {
       await body(stage);
@@ -70,7 +70,7 @@ export const staged =
     }
   };
 
-function openStage(): { stage: Stage; leave(failed: boolean): Promise<void> } {
+function openStage({ port, release }: Reserved): { stage: Stage; leave(failed: boolean): Promise<void> } {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-e2e-"));
   const [home, stateHome, bin, temporary] = ["home", "state", "bin", "tmp"].map((name) => join(directory, name)) as [
     string,
@@ -79,7 +79,6 @@ function openStage(): { stage: Stage; leave(failed: boolean): Promise<void> } {
     string,
   ];
   for (const path of [home, bin, temporary]) mkdirSync(path);
-  const port = freePort();
   const tag = `HOLDFAST_E2E_TAG=${crypto.randomUUID()}`;
   const [tagName, tagValue] = tag.split("=") as [string, string];
   const env: Record<string, string> = {
@@ -203,6 +202,7 @@ function openStage(): { stage: Stage; leave(failed: boolean): Promise<void> } {
       } finally {
         for (const { pid } of stage.processes()) process.kill(pid, "SIGKILL");
         rmSync(directory, { recursive: true, force: true });
+        release();
       }
       if (existsSync(directory)) throw new Error(`"${directory}" is left`);
     },
