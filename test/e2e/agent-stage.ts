@@ -112,8 +112,8 @@ function addAgents(stage: Stage): AgentStage {
       stage
         .keepers()
         .flatMap((keeper) => linesOf(join(keeper, "in.log")))
-        // A hole is zeros, and may end inside a line.
-        .filter((line) => !line.startsWith("\0"))
+        // A hole is zeros, may end inside a line, and may be made while we read.
+        .filter((line) => !line.includes("\0"))
         .map((line) => JSON.parse(line))
         .filter(({ key }) => key !== undefined)
         .map(({ key, line }) => ({ key, method: JSON.parse(line).method })),
