@@ -35,7 +35,11 @@ export const acp = holdfastCommand({
       () => gone.abort(),
       () => printer.note("The editor does not read; what comes now is dropped"),
     );
-    const note = (said: string) => printer.note(said);
+    let isLeaving = false;
+    // That we hang up ourselves is no news.
+    const note = (said: string) => {
+      if (!isLeaving) printer.note(said);
+    };
     const connection = openWhenNeeded(context, args);
     const facade = createAcpFacade({
       agent: args.agent,
@@ -60,6 +64,7 @@ export const acp = holdfastCommand({
       tooLong: (bytes) => note(`A line of ${bytes} bytes was dropped`),
     });
     await readInput((bytes) => splitter.push(bytes), AbortSignal.any([signal, gone.signal]));
+    isLeaving = true;
     facade.end(new Error("The editor is gone"));
     return 0;
   },

@@ -218,3 +218,19 @@ test(
   }),
   LIMIT_MS,
 );
+
+test(
+  "[PX1] ACP-SHUTDOWN-001: whenever its input ends it leaves, and has nothing to say about it",
+  withAgents(async (stage) => {
+    for (let round = 0; round < 20; round++) {
+      const client = startKitClient(stage, "demo");
+      client.send({ id: 1, method: "initialize", params: { protocolVersion: 1 } });
+      client.send({ id: 2, method: "session/new", params: { cwd: "/tmp", mcpServers: [] } });
+      // At once: what comes behind the answer is still on its way.
+      while (!client.messages.some(({ id }) => id === 2)) await Bun.sleep(0);
+      await Bun.sleep(round % 5);
+      expect({ round, ...(await client.end()) }).toEqual({ round, code: 0, stderr: "" });
+    }
+  }),
+  LIMIT_MS,
+);
