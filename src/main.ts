@@ -17,6 +17,11 @@ async function print(text: string): Promise<void> {
   }
 }
 
+/** Everything is closed and the process ends by itself; what should still hang on is cut off. */
+function cutOff(): void {
+  setTimeout(() => process.exit(), LEAVING_MS).unref();
+}
+
 async function main(words: readonly string[]): Promise<void> {
   const [first] = words;
   // Nothing is loaded for these: they start as fast as an empty program.
@@ -28,7 +33,7 @@ async function main(words: readonly string[]): Promise<void> {
     const { runKeeper } = await import("./keeper.ts");
     await runKeeper(words[1] as string);
     // Its agent may live on, with another keeper.
-    process.exit(0);
+    return cutOff();
   }
   const interrupt = new AbortController();
   let ended = false;
@@ -43,8 +48,7 @@ async function main(words: readonly string[]): Promise<void> {
   const { runCommand } = await import("./app.ts");
   process.exitCode = await runCommand(words, process.env, interrupt);
   ended = true;
-  // Everything is closed and the process ends by itself; what should still hang on is cut off.
-  setTimeout(() => process.exit(), LEAVING_MS).unref();
+  cutOff();
 }
 
 void main(process.argv.slice(2));
