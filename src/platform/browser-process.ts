@@ -44,9 +44,21 @@ function removeSocket(folder: string): void {
   }
 }
 
+const TEMPORARY = /^holdfast-[0-9a-f]{8}$/;
+/** What it adds itself, to the longest path that a socket may have. */
+const MAX_TEMPORARY = 107 - "/org.chromium.Chromium.XXXXXX/SingletonSocket".length;
+
+/** A place of its own for what it drops there when it is killed; undefined where the paths would be too long. */
+function temporaryFor(tag: string, env: Env): string | undefined {
+  const path = join(env["TMPDIR"] || "/tmp", `holdfast-${tag.slice(0, 8)}`);
+  return process.platform !== "win32" && path.length <= MAX_TEMPORARY ? path : undefined;
+}
+
 const remove = (folder: string): boolean => {
   try {
     removeSocket(folder);
+    const { temporary } = readOwner(folder) ?? {};
+    if (temporary && TEMPORARY.test(basename(temporary))) rmSync(temporary, { recursive: true, force: true });
     rmSync(folder, { recursive: true, force: true });
     return true;
   } catch {
@@ -68,6 +80,7 @@ async function endAll(pid: number | undefined, tag: string, folder: string): Pro
 /** Whose it is, and the browser in it. */
 interface Owner extends ProcessMark {
   browser?: number;
+  temporary?: string;
 }
 
 function readOwner(folder: string): Owner | undefined {
@@ -132,8 +145,8 @@ async function watchOutput(stream: ReadableStream<Uint8Array>, tell: (line: stri
 
 /** `directory` holds one folder for each browser that runs; it is private, for profiles hold cookies. */
 export function createBrowsers(directory: string, env: Env): Browsers {
-  const sign = (folder: string, browser?: number): void => {
-    const owner: Owner = { ...ownMark(), ...(browser ? { browser } : {}) };
+  const sign = (folder: string, more: Pick<Owner, "browser" | "temporary"> = {}): void => {
+    const owner: Owner = { ...ownMark(), ...more };
     writeFileSync(join(folder, "owner.json"), JSON.stringify(owner), { mode: 0o600 });
   };
   const make = (tag: string, name: string): string => {
@@ -160,16 +173,22 @@ export function createBrowsers(directory: string, env: Env): Browsers {
     // With a sandbox Chromium does not start as root.
     const all = [...COMMON_FLAGS, ...(isRoot() ? ["--no-sandbox"] : []), ...flags];
     const { BUN_FEATURE_FLAG_NO_ORPHANS: _, ...plain } = env;
+    const temporary = temporaryFor(tag, env);
+    const own = temporary ? { temporary } : {};
+    // Signed first: whoever cleans up must know of it.
+    sign(folder, own);
+    if (temporary) mkdirSync(temporary, { mode: 0o700 });
+    const places = { XDG_CONFIG_HOME: folder, XDG_CACHE_HOME: folder, ...(temporary ? { TMPDIR: temporary } : {}) };
     const child = Bun.spawn([command, ...all, `--user-data-dir=${join(folder, "profile")}`, "about:blank"], {
       // Its reports of crashes would go to the user's own settings, and what it loaded to the user's own cache.
-      env: { ...plain, XDG_CONFIG_HOME: folder, XDG_CACHE_HOME: folder, [TAG]: tag },
+      env: { ...plain, ...places, [TAG]: tag },
       cwd: folder,
       detached: true,
       stdin: "ignore",
       stdout: "ignore",
       stderr: "pipe",
     });
-    sign(folder, child.pid);
+    sign(folder, { ...own, browser: child.pid });
     const lines: string[] = [];
     const { promise: listening, resolve } = Promise.withResolvers<string | undefined>();
     void watchOutput(child.stderr, (line) => {
