@@ -18,18 +18,18 @@ const onSmallDisk =
   async () => {
     const before = process.env["TMPDIR"];
     const disk = mkdtempSync(join(tmpdir(), "holdfast-disk-"));
-    const system = (...words: string[]): void => {
-      const { exitCode, stderr } = Bun.spawnSync([...asRoot, ...words]);
-      if (exitCode !== 0) throw new Error(`"${words.join(" ")}" failed: ${stderr}`);
-    };
-    system("mount", "-t", "tmpfs", "-o", `size=${DISK},mode=700,uid=${process.getuid?.()}`, "tmpfs", disk);
+    const system = (...words: string[]) => Bun.spawnSync([...asRoot, ...words]);
+    const options = `size=${DISK},mode=700,uid=${process.getuid?.()}`;
+    const mounted = system("mount", "-t", "tmpfs", "-o", options, "tmpfs", disk);
+    if (mounted.exitCode !== 0) throw new Error(`There is no small disk to be had: ${mounted.stderr}`);
     try {
       process.env["TMPDIR"] = disk;
       await withAgents(body)();
     } finally {
       if (before === undefined) delete process.env["TMPDIR"];
       else process.env["TMPDIR"] = before;
-      system("umount", disk);
+      // A process that is gone to all who look may still be closing its files.
+      await until("the disk is nobody's", () => system("umount", disk).exitCode === 0);
       rmdirSync(disk);
     }
   };
