@@ -18,6 +18,7 @@ test.concurrent(
     const watcher = stage.spawn(["sessions", "--watch", "--json"]);
     await host.event("client-connected", ({ pid }) => pid === watcher.pid);
     const plugin = await stage.plugin("one");
+    const seen = plugin.events.length;
     const mark = join(stage.directory, "begun");
     const exec = stage.spawn(["exec", `await Bun.write("${mark}", ""); await Bun.sleep(600_000)`, "--timeout", "10m"]);
     await until("the script's begin", () => existsSync(mark));
@@ -39,6 +40,8 @@ test.concurrent(
     expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
     expect(stderr).toContain(`process ${host.pid} `);
 
+    // One that had not noticed yet would simply stay.
+    await until("the plugin's notice", () => plugin.events.length > seen);
     const before = host.events.length;
     host.kill("SIGCONT");
     const again = { since: before };
