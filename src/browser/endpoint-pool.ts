@@ -18,7 +18,7 @@ import {
 } from "../core/endpoints.ts";
 import type { Cancel, Clock } from "../platform/world.ts";
 import { EndpointsExhaustedError } from "../protocol/browser-fault.ts";
-import { Fault, messageOf } from "../protocol/fault.ts";
+import { Fault, firstLineOf } from "../protocol/fault.ts";
 import type { Link } from "./link.ts";
 
 /** So many times as long one that has answered may take to be ready. */
@@ -134,7 +134,7 @@ export function createEndpointPool(options: PoolOptions): EndpointPool {
     // A machine without any browser has none at the next try either.
     if (thrown instanceof Fault && thrown.code === "USAGE") return waiting?.reject(thrown);
     if (result.spent) {
-      const error = firstLine(messageOf(thrown));
+      const error = firstLineOf(thrown);
       errors.push(error);
       if (!over.signal.aborted) cycled({ attempt: index + 1, total, error });
       const move = whenFailed(pool, slow, mayStand);
@@ -183,4 +183,3 @@ export function createEndpointPool(options: PoolOptions): EndpointPool {
 }
 
 /** What the library adds is a log of its own calls. */
-const firstLine = (text: string): string => text.split("\n", 1)[0] ?? text;

@@ -1,7 +1,7 @@
 // What of a browser can be carried to the next? Cookies, and the storage of the sites that were visited.
 import type { Clock } from "../platform/world.ts";
 import { BrowserDisconnectedError } from "../protocol/browser-fault.ts";
-import { messageOf } from "../protocol/fault.ts";
+import { firstLineOf } from "../protocol/fault.ts";
 import type { Link } from "./link.ts";
 import type { Page } from "./playwright.ts";
 
@@ -66,9 +66,6 @@ export async function saveState(link: Link, before: CarriedState | undefined): P
 
 const isEmpty = ({ local, session }: Storage): boolean => Object.keys({ ...local, ...session }).length === 0;
 
-/** What the library adds is a log of its own calls. */
-const firstLine = (thrown: unknown): string => messageOf(thrown).split("\n", 1)[0] ?? "";
-
 export interface Restoring {
   link: Link;
   clock: Pick<Clock, "elapsed">;
@@ -104,7 +101,7 @@ export async function restoreState(
     } catch (thrown) {
       for (const each of [signal, link.lost]) each.throwIfAborted();
       if (thrown instanceof BrowserDisconnectedError) throw thrown;
-      return [`${what}: ${firstLine(thrown)}`];
+      return [`${what}: ${firstLineOf(thrown)}`];
     }
   };
   const refused: string[] = [];
@@ -115,7 +112,7 @@ export async function restoreState(
       // One that the browser refuses takes the whole list along.
       const each = cookies.map(async (cookie) => {
         const onRefused = (thrown: unknown) =>
-          void refused.push(`"${cookie.name}" of ${cookie.domain}: ${firstLine(thrown)}`);
+          void refused.push(`"${cookie.name}" of ${cookie.domain}: ${firstLineOf(thrown)}`);
         await link.context.addCookies([cookie]).catch(onRefused);
       });
       await Promise.all(each);

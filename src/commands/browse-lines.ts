@@ -1,5 +1,6 @@
 // How does a web task look to a person? One line per step, and a status line for what is under way.
 import type { Tell } from "../browser/report.ts";
+import { firstLineOf } from "../protocol/fault.ts";
 import type { Printer } from "../surface/print.ts";
 import type { Progress } from "../surface/progress.ts";
 import type { Tone } from "../surface/text.ts";
@@ -17,8 +18,6 @@ function describe(action: unknown): string {
   return text.length > CLIP ? `${text.slice(0, CLIP)}…` : text;
 }
 
-const firstLine = (text: unknown): string => String(text).split("\n", 1)[0] ?? "";
-
 const LINES: Readonly<Record<string, (data: Data) => [string, Tone?] | undefined>> = {
   "task:planned": ({ plan, url }) => [`Plan: ${plan} (begins at ${url})`, "dim"],
   "cdp:endpoint_cycle": ({ attempt, total, error }) => [`Browser ${attempt} of ${total} failed: ${error}`, "yellow"],
@@ -27,12 +26,14 @@ const LINES: Readonly<Record<string, (data: Data) => [string, Tone?] | undefined
     "dim",
   ],
   "agent:step": ({ iteration, action, error }) =>
-    error === undefined ? [`${iteration}. ${describe(action)}`] : [`${iteration}. failed: ${firstLine(error)}`, "red"],
+    error === undefined
+      ? [`${iteration}. ${describe(action)}`]
+      : [`${iteration}. failed: ${firstLineOf(error)}`, "red"],
   "browser:action_completed": ({ success, error, notes }) => {
-    if (!success) return [`   failed: ${firstLine(error)}`, "red"];
+    if (!success) return [`   failed: ${firstLineOf(error)}`, "red"];
     return Array.isArray(notes) ? [`   ${notes.join("; ")}`, "dim"] : undefined;
   },
-  "browser:disconnected": ({ error }) => [firstLine(error), "yellow"],
+  "browser:disconnected": ({ error }) => [firstLineOf(error), "yellow"],
   "browser:reconnected": ({ startingUrl, endpointIndex, total, notRestored }) => [
     `Reconnected to browser ${Number(endpointIndex) + 1} of ${total}; the task starts again from ${startingUrl}${
       Array.isArray(notRestored) ? `, without ${notRestored.join("; ")}` : ""

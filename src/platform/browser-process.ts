@@ -54,6 +54,16 @@ function temporaryFor(tag: string, env: Env): string | undefined {
   return process.platform !== "win32" && path.length <= MAX_TEMPORARY ? path : undefined;
 }
 
+/** Where it cannot be, as in a folder that is not there, the browser has the common one. */
+function isMade(path: string): boolean {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const remove = (folder: string): boolean => {
   try {
     removeSocket(folder);
@@ -174,11 +184,14 @@ export function createBrowsers(directory: string, env: Env): Browsers {
     const all = [...COMMON_FLAGS, ...(isRoot() ? ["--no-sandbox"] : []), ...flags];
     const { BUN_FEATURE_FLAG_NO_ORPHANS: _, ...plain } = env;
     const temporary = temporaryFor(tag, env);
-    const own = temporary ? { temporary } : {};
     // Signed first: whoever cleans up must know of it.
-    sign(folder, own);
-    if (temporary) mkdirSync(temporary, { mode: 0o700 });
-    const places = { XDG_CONFIG_HOME: folder, XDG_CACHE_HOME: folder, ...(temporary ? { TMPDIR: temporary } : {}) };
+    if (temporary) sign(folder, { temporary });
+    const own = temporary && isMade(temporary) ? { temporary } : {};
+    const places = {
+      XDG_CONFIG_HOME: folder,
+      XDG_CACHE_HOME: folder,
+      ...(own.temporary ? { TMPDIR: own.temporary } : {}),
+    };
     const child = Bun.spawn([command, ...all, `--user-data-dir=${join(folder, "profile")}`, "about:blank"], {
       // Its reports of crashes would go to the user's own settings, and what it loaded to the user's own cache.
       env: { ...plain, ...places, [TAG]: tag },

@@ -42,7 +42,8 @@ export interface Editor {
 export type Answer = (options: { optionId: string; kind: string }[], signal: AbortSignal) => Promise<string | null>;
 const cancels: Answer = async () => null;
 
-export function openEditor(stage: AgentStage, words: string[] = ["acp", "demo"], answer: Answer = cancels): Editor {
+/** The binary as whatever is on its other end sees it. */
+export function startOnPipes(stage: AgentStage, words: readonly string[]) {
   const child = Bun.spawn([BINARY, ...words], {
     env: stage.env,
     cwd: "/",
@@ -51,6 +52,11 @@ export function openEditor(stage: AgentStage, words: string[] = ["acp", "demo"],
     stderr: "pipe",
   });
   stage.defer(() => child.kill("SIGKILL"));
+  return child;
+}
+
+export function openEditor(stage: AgentStage, words: string[] = ["acp", "demo"], answer: Answer = cancels): Editor {
+  const child = startOnPipes(stage, words);
   const lines: Line[] = [];
   let stderr = "";
   const [toSdk, toUs] = child.stdout.tee();

@@ -1,7 +1,7 @@
 // What does a conformance kit see of an agent? Its stdout, byte by byte; this client believes nothing else.
 import definitions from "../../node_modules/@agentclientprotocol/sdk/schema/v1/schema.json" with { type: "json" };
 import type { AgentStage } from "./agent-stage.ts";
-import { BINARY } from "./support.ts";
+import { startOnPipes } from "./editor.ts";
 import { until } from "./until.ts";
 
 export type Id = string | number;
@@ -59,14 +59,7 @@ export function keysOf(name: string): Set<string> {
 }
 
 export function startKitClient(stage: AgentStage, agent: string): KitClient {
-  const child = Bun.spawn([BINARY, "acp", agent], {
-    env: stage.env,
-    cwd: "/",
-    stdin: "pipe",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  stage.defer(() => child.kill("SIGKILL"));
+  const child = startOnPipes(stage, ["acp", agent]);
   const messages: Message[] = [];
   const broken: unknown[] = [];
   const asked = new Map<Id, string>();
