@@ -1,6 +1,4 @@
 // Which benchmark? `bun test/bench/run.ts NAME [--quick]`; a missed goal is told, it is no failure.
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
 import * as agents from "./agents.ts";
 import { bridge, FULL, QUICK } from "./bridge.ts";
 import * as browser from "./browser.ts";
@@ -33,8 +31,6 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   },
 };
 
-const BINARY = resolve(process.env["HOLDFAST_BINARY"] ?? join(import.meta.dir, "..", "..", "dist", "holdfast"));
-
 function usage(): number {
   const names = Object.entries(BENCHMARKS).map(([name, { summary }]) => `  ${name}  ${summary}`);
   console.error(["Usage: bun run bench NAME [--quick]", "", "Benchmarks:", ...names].join("\n"));
@@ -46,10 +42,7 @@ async function main(words: readonly string[]): Promise<number> {
   const [name = ""] = names;
   const benchmark = Object.hasOwn(BENCHMARKS, name) ? BENCHMARKS[name] : undefined;
   if (!benchmark || names.length > 1) return usage();
-  if (!existsSync(BINARY)) {
-    console.error(`There is no "${BINARY}"; build it with: bun run build`);
-    return 1;
-  }
+  const { BINARY } = await import("../support/binary.ts");
   const yard = createYard();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => void yard.end().then(() => process.exit(130)));

@@ -3,9 +3,10 @@ import { expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { BINARY } from "../support/binary.ts";
 import { mentioning, reservePort } from "./leftovers.ts";
 import { startProcess } from "./process.ts";
-import { BINARY, SHORT_DIRECTORY } from "./support.ts";
+import { SHORT_DIRECTORY } from "./support.ts";
 import { until } from "./until.ts";
 
 test("[CM2] copied alone into an empty folder it does its work, and writes nowhere but in its home", async () => {

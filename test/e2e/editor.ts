@@ -1,8 +1,8 @@
 // What is an editor to a test? A client made with the ACP SDK in front of the built binary, that keeps every line.
 import { type ClientContext, client, ndJsonStream, type RequestPermissionResponse } from "@agentclientprotocol/sdk";
 import * as schema from "../../node_modules/@agentclientprotocol/sdk/dist/v1/schema/zod.gen.js";
+import { BINARY } from "../support/binary.ts";
 import type { AgentStage } from "./agent-stage.ts";
-import { BINARY } from "./support.ts";
 import { until } from "./until.ts";
 
 export interface Line {

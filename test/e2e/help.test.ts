@@ -1,8 +1,9 @@
 // Is what the help says true? Every example is pasted into a shell, beside a live host and a plugin.
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BINARY, type Stage, staged } from "./support.ts";
+import { BINARY } from "../support/binary.ts";
+import { type Stage, staged } from "./support.ts";
 
 /** The commands of the bridge; agents have tests of their own. */
 const GROUPS = ["The bridge", "Plugin sessions", "About"];
@@ -19,7 +20,7 @@ function commandsOf(overview: string): string[] {
   return ours.flatMap(([, ...rows]) => rows.flatMap((row) => /^ {2}([a-z-]+) /.exec(row)?.[1] ?? []));
 }
 
-const COMMANDS = existsSync(BINARY) ? commandsOf(textOf("help")) : [];
+const COMMANDS = commandsOf(textOf("help"));
 const examplesOf = (command: string): string[] => {
   const [, examples = ""] = textOf("help", command).split("\nExamples:\n");
   return examples.split("\n").flatMap((line) => /^ {2}(\S.*)$/.exec(line)?.[1] ?? []);

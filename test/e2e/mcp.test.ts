@@ -8,8 +8,9 @@ import { COMMANDS } from "../../src/commands/table.ts";
 import { chromiumStable } from "../browser/support/chromium.ts";
 import { startSite } from "../browser/support/site.ts";
 import { answerTo, openPlugin } from "../fixtures/people.ts";
+import { BINARY } from "../support/binary.ts";
 import { type AgentStage, withAgents } from "./agent-stage.ts";
-import { BINARY, type Stage } from "./support.ts";
+import type { Stage } from "./support.ts";
 import { until } from "./until.ts";
 
 const stable = chromiumStable();

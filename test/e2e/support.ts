@@ -3,12 +3,11 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { BINARY } from "../support/binary.ts";
 import { listeners, type Reserved, reservePort, taggedProcesses, unixSockets } from "./leftovers.ts";
 import { type Exit, type Proc, type SpawnOptions, startProcess } from "./process.ts";
 import { openTerminal, type Screen } from "./screen.ts";
 import { until } from "./until.ts";
-
-export const BINARY = process.env["HOLDFAST_BINARY"] ?? join(import.meta.dir, "../../dist/holdfast");
 
 export interface Ran {
   code: number | null;
@@ -59,7 +58,6 @@ const RUN_MS = 90_000;
 export const staged =
   (body: (stage: Stage) => Promise<void>): (() => Promise<void>) =>
   async () => {
-    if (!existsSync(BINARY)) throw new Error(`"${BINARY}" is not there; run: bun build.ts`);
     const { stage, leave } = openStage(await reservePort());
     let failed = true;
     try {
