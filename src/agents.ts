@@ -13,10 +13,10 @@ import { commandPath, findCommand, spawnAgent } from "./platform/agent-child.ts"
 import { freeBytes, punchHole } from "./platform/disk.ts";
 import { readEnd } from "./platform/files.ts";
 import { connectLines } from "./platform/line-socket.ts";
-import { isAlive, kill } from "./platform/processes.ts";
+import { kill, lifeOf } from "./platform/processes.ts";
 import { selfCommand, startDetached } from "./platform/self.ts";
 import { hasFifos } from "./platform/system.ts";
-import { sweepTagged } from "./platform/tagged.ts";
+import { nameHostIfTagged, sweepTagged } from "./platform/tagged.ts";
 import { openWatchesFirst, tailFile } from "./platform/tail.ts";
 import type { World } from "./platform/world.ts";
 import type { Config } from "./protocol/config.ts";
@@ -59,7 +59,7 @@ function keepersAt(world: World, directory: string, needs: ServiceNeeds): KeptAg
     startKeeper: (place) => startDetached(["keeper", place]),
     tail: (path, from, tell) => tailFile(clock, path, from, tell),
     tailText: readEnd,
-    isAlive,
+    lifeOf,
     sweep: sweepTagged,
     kill: (pid) => void kill(pid, "SIGKILL"),
     punchHole,
@@ -82,6 +82,7 @@ export function agentService(
   world.files.directory(state.directory);
   openWatchesFirst(state.directory);
   return (port, needs) => {
+    nameHostIfTagged();
     const directory = state.portDirectory(port);
     const keepers = keepersAt(world, directory, needs);
     return createAgentService({

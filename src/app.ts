@@ -7,11 +7,11 @@ import type { Called, CallOptions, Context, HoldfastCommand } from "./commands/c
 import { ownSettings } from "./commands/own-settings.ts";
 import { COMMANDS } from "./commands/table.ts";
 import { readLine } from "./platform/ask.ts";
-import { isRunning, runInTerminal, startChild } from "./platform/child.ts";
+import { runInTerminal, startChild } from "./platform/child.ts";
 import { systemClock } from "./platform/clock.ts";
 import { readText } from "./platform/files.ts";
 import { createNoteLog } from "./platform/log.ts";
-import { kill } from "./platform/processes.ts";
+import { isRunning, kill } from "./platform/processes.ts";
 import { selfCommand, startDetached } from "./platform/self.ts";
 import { createStreamOut } from "./platform/stream-out.ts";
 import { configFile, createSystemWorld, type Env, hasFifos, stateDirectory } from "./platform/system.ts";

@@ -6,7 +6,7 @@ import { systemFiles } from "./platform/files.ts";
 import { adoptHeld, startHeld } from "./platform/held-agent.ts";
 import { listenLines } from "./platform/line-socket.ts";
 import { createFileLog } from "./platform/log.ts";
-import { isAlive, ownMark } from "./platform/processes.ts";
+import { isDead, ownMark } from "./platform/processes.ts";
 
 /** Resolves when there is nothing left to keep. */
 export async function runKeeper(directory: string): Promise<void> {
@@ -14,12 +14,12 @@ export async function runKeeper(directory: string): Promise<void> {
   const spec = place.spec();
   if (!spec) throw new Error(`"${directory}" holds nothing to keep`);
   const self = ownMark();
-  if (!place.claim(self, isAlive)) return;
+  if (!place.claim(self, isDead)) return;
   // Not before it is our turn: the one ahead may have written it last.
   const state = place.state();
   const { agent, holder } = state ?? {};
   // Somebody keeps it already, or there is nothing left of it.
-  if (state && (isAlive(state.keeper) || state.exit || !agent || !holder)) return;
+  if (state && (!isDead(state.keeper) || state.exit || !agent || !holder)) return;
   await keep({
     clock: systemClock,
     files: systemFiles,

@@ -6,7 +6,6 @@ import type {
   LineConnected,
   LineEvents,
   LineSocket,
-  ProcessMark,
   Tail,
 } from "../platform/agent-world.ts";
 import type { Clock, Files, Log } from "../platform/world.ts";
@@ -27,7 +26,7 @@ export interface KeptAgentDeps {
   tail(path: string, from: number, tell: (bytes: Uint8Array) => void): Tail;
   /** The last bytes of a file, as text. */
   tailText(path: string): string;
-  isAlive(mark: ProcessMark): boolean;
+  lifeOf: ReachDeps["lifeOf"];
   sweep(tag: string): number;
   /** At once; a negative one is a group. */
   kill(pid: number): void;

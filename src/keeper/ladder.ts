@@ -5,8 +5,20 @@ import type { Clock } from "../platform/world.ts";
 const INPUT_CLOSED_MS = 5_000;
 const TERMINATED_MS = 2_000;
 const KILLED_MS = 2_000;
+/** What sits in the system itself cannot be killed, and must not hold up all else. */
+const SWEPT_MS = 10_000;
+const SWEEP_AGAIN_MS = 10;
 
 export type Endable = Pick<AgentProcess, "closeInput" | "signalGroup" | "sweep"> & { exited: Promise<unknown> };
+
+const isSwept = (process: Endable): boolean => {
+  try {
+    return process.sweep() === 0;
+  } catch {
+    // It cannot look just now, as where no descriptor is left.
+    return false;
+  }
+};
 
 export async function endProcess(clock: Clock, process: Endable): Promise<void> {
   let exited = false;
@@ -29,5 +41,6 @@ export async function endProcess(clock: Clock, process: Endable): Promise<void> 
   }
   // Its helpers may outlive it in its group, and its shell tools in sessions of their own.
   process.signalGroup("SIGKILL");
-  while (process.sweep() > 0) await clock.sleep(10);
+  const deadline = clock.elapsed() + SWEPT_MS;
+  while (clock.elapsed() < deadline && !isSwept(process)) await clock.sleep(SWEEP_AGAIN_MS);
 }

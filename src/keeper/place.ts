@@ -41,7 +41,7 @@ export interface Place {
   keepSpec(spec: KeeperSpec): void;
   keepState(state: KeeperState): void;
   /** Whether this process may keep it: one at a time, and never before the one ahead of it is dead. */
-  claim(self: ProcessMark, isAlive: (mark: ProcessMark) => boolean): boolean;
+  claim(self: ProcessMark, isDead: (mark: ProcessMark) => boolean): boolean;
 }
 
 /** The system's limit for the path of a socket, less what it adds itself. */
@@ -70,13 +70,13 @@ export function placeAt(files: Files, directory: string): Place {
     state: () => read<KeeperState>("state.json"),
     keepSpec: (spec) => files.replace(at("spec.json"), JSON.stringify(spec)),
     keepState: (state) => files.replace(at("state.json"), JSON.stringify(state)),
-    claim(self, isAlive) {
+    claim(self, isDead) {
       const own = JSON.stringify(self);
       try {
         for (let turn = 1; ; turn++) {
           const holder = files.createOnce(at(`turn-${turn}`), own);
           if (holder === own) return true;
-          if (isAlive(JSON.parse(holder))) return false;
+          if (!isDead(JSON.parse(holder))) return false;
         }
       } catch (thrown) {
         // A full disk must not leave an agent without a keeper.

@@ -1,5 +1,5 @@
 // How does a host come to the keeper of an agent? The one that is there, or one that it starts; never two at once.
-import type { AgentExit, ProcessMark } from "../platform/agent-world.ts";
+import type { AgentExit, Life, ProcessMark } from "../platform/agent-world.ts";
 import type { Clock, Log, StartedProcess } from "../platform/world.ts";
 import { messageOf } from "../protocol/fault.ts";
 import type { Place } from "./place.ts";
@@ -10,7 +10,7 @@ export interface ReachDeps {
   place: Place;
   agent: string;
   startKeeper(directory: string): Pick<StartedProcess, "hasEnded">;
-  isAlive(mark: ProcessMark): boolean;
+  lifeOf(mark: ProcessMark): Life;
   /** At once; a negative one is a group. */
   kill(pid: number): void;
   /** Whether a keeper answered. */
@@ -34,7 +34,7 @@ const START_AGAIN_MS = 250;
 export const UNKNOWN: AgentExit = { code: null, signal: null };
 
 export function createKeeperReach(deps: ReachDeps): KeeperReach {
-  const { clock, log, place, agent, isAlive, ended } = deps;
+  const { clock, log, place, agent, lifeOf, ended } = deps;
   let keeper: Pick<StartedProcess, "hasEnded"> | undefined;
   let startAt = 0;
   const start = (): void => {
@@ -50,18 +50,18 @@ export function createKeeperReach(deps: ReachDeps): KeeperReach {
       log.warn(`${agent} did not start: ${state.failed}`);
       return state.exit ?? UNKNOWN;
     }
-    const keeperLives = state !== undefined && isAlive(state.keeper);
-    if (state?.exit && !keeperLives) return state.exit;
-    if (!keeperLives && keeper?.hasEnded() !== false) {
+    const keeperLife = state ? lifeOf(state.keeper) : "dead";
+    if (state?.exit && keeperLife === "dead") return state.exit;
+    if (keeperLife === "dead" && keeper?.hasEnded() !== false) {
       // It died before it began what it was started for, or what it kept is gone.
-      if (state ? !state.agent || !isAlive(state.agent) : keeper) return UNKNOWN;
+      if (state ? !state.agent || lifeOf(state.agent) === "dead" : keeper) return UNKNOWN;
       if (clock.elapsed() >= startAt) start();
     }
     if (!late) return undefined;
     log.warn(`The keeper of ${agent} does not answer, and is ended with its agent`);
-    if (keeperLives) deps.kill(state.keeper.pid);
+    if (state && keeperLife === "alive") deps.kill(state.keeper.pid);
     // By its mark: long after, the number may be another's.
-    if (state?.agent && isAlive(state.agent)) deps.kill(-state.agent.pid);
+    if (state?.agent && lifeOf(state.agent) === "alive") deps.kill(-state.agent.pid);
     return UNKNOWN;
   };
 

@@ -86,6 +86,9 @@ export type SpawnAgent = (
   events: AgentProcessEvents,
 ) => { kind: "started"; process: AgentProcess } | { kind: "missing"; command: string };
 
+/** Unknown: it could not be looked at, as where there are no descriptors left. */
+export type Life = "alive" | "dead" | "unknown";
+
 export interface ProcessMark {
   pid: number;
   startTime: string;

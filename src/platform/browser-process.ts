@@ -13,10 +13,9 @@ import {
 import { basename, dirname, join } from "node:path";
 import type { ProcessMark } from "./agent-world.ts";
 import type { BrowserProcess, Browsers } from "./browser-world.ts";
-import { isRunning } from "./child.ts";
 import { findBrowser } from "./find-browser.ts";
-import { isAlive, kill, ownMark } from "./processes.ts";
-import { taggedProcesses } from "./tagged.ts";
+import { isDead, isRunning, kill, ownMark } from "./processes.ts";
+import { taggedIfSeen } from "./tagged.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -29,7 +28,7 @@ const UNSIGNED_MS = 10_000;
 function killAll(pid: number | undefined, tag: string): void {
   if (process.platform === "win32" && pid !== undefined) Bun.spawnSync(["taskkill", "/T", "/F", "/PID", String(pid)]);
   else if (pid !== undefined) kill(-pid, "SIGKILL");
-  for (const each of taggedProcesses(TAG, tag)) kill(each, "SIGKILL");
+  for (const each of taggedIfSeen(TAG, tag) ?? []) kill(each, "SIGKILL");
 }
 
 const SOCKET_FOLDER = /^(org\.chromium\.Chromium|com\.google\.Chrome|com\.microsoft\.Edge)\.\w+$/;
@@ -81,7 +80,7 @@ async function endAll(pid: number | undefined, tag: string, folder: string): Pro
   const deadline = performance.now() + GONE_MS;
   for (;;) {
     killAll(pid, tag);
-    const gone = taggedProcesses(TAG, tag).length === 0 && (pid === undefined || !isRunning(pid));
+    const gone = taggedIfSeen(TAG, tag)?.length === 0 && (pid === undefined || !isRunning(pid));
     if ((gone && remove(folder) && !existsSync(folder)) || performance.now() > deadline) return;
     await Bun.sleep(LOOK_MS);
   }
@@ -233,7 +232,7 @@ export function createBrowsers(directory: string, env: Env): Browsers {
     const folders = existsSync(directory) ? readdirSync(directory).map((name) => join(directory, name)) : [];
     const left = folders.filter((folder) => {
       const owner = readOwner(folder);
-      return owner ? !isAlive(owner) : isOld(folder);
+      return owner ? isDead(owner) : isOld(folder);
     });
     await Promise.all(
       left.map((folder) => {

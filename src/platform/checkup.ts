@@ -6,7 +6,7 @@ import type { ProcessMark } from "./agent-world.ts";
 import { freeBytes } from "./disk.ts";
 import { findBrowser } from "./find-browser.ts";
 import { hasModes } from "./private.ts";
-import { isAlive } from "./processes.ts";
+import { isDead } from "./processes.ts";
 import { AGENT_TAG, sweepTagged } from "./tagged.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -33,6 +33,7 @@ export interface Checkup {
   findBrowser(env: Env): string | undefined;
   /** The first line it says to `--version`; undefined when it says none within the limit. */
   versionOf(command: string, env: Readonly<Record<string, string>>, timeoutMs: number): Promise<string | undefined>;
+  /** Or cannot be looked at. */
   isAlive(mark: ProcessMark): boolean;
 }
 
@@ -100,5 +101,5 @@ export const systemCheckup: Checkup = {
   findCommand: commandPath,
   findBrowser,
   versionOf: (command, env, timeoutMs) => versionOf(command, env, timeoutMs).catch(() => undefined),
-  isAlive,
+  isAlive: (mark) => !isDead(mark),
 };

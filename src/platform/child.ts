@@ -1,5 +1,4 @@
 // How is a program of ours started and watched? Its lines are told as they come, its stderr is always drained.
-import { readFileSync } from "node:fs";
 import type { Child, ChildOptions } from "./world.ts";
 
 async function eachLine(stream: ReadableStream<Uint8Array>, tell: (line: string) => void): Promise<void> {
@@ -33,21 +32,3 @@ export function startChild(command: readonly string[], options: ChildOptions): C
 
 export const runInTerminal = (command: readonly string[], env: Readonly<Record<string, string>>): Promise<number> =>
   Bun.spawn([...command], { env: { ...process.env, ...env }, stdio: ["inherit", "inherit", "inherit"] }).exited;
-
-/** Ended, and not yet collected by its parent: in a container without an init that may be never. */
-function isZombie(pid: number): boolean {
-  try {
-    return /\) [ZX] [^)]*$/.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-  } catch {
-    return false;
-  }
-}
-
-export function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0) && !isZombie(pid);
-  } catch (thrown) {
-    // It is there, and somebody else's.
-    return (thrown as { code?: string }).code === "EPERM";
-  }
-}

@@ -3,7 +3,7 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentExit, HeldAgent, HeldCommand, HeldMarks } from "./agent-world.ts";
-import { isAlive, kill, markOf } from "./processes.ts";
+import { isAlive, isDead, kill, markOf } from "./processes.ts";
 import { AGENT_TAG, sweepTagged } from "./tagged.ts";
 import type { Clock } from "./world.ts";
 
@@ -117,7 +117,7 @@ export function startHeld(clock: Clock, directory: string, { command, args, env,
 /** Its keeper is gone, it is not: only how it ends is nobody's to know any more. */
 export function adoptHeld(clock: Clock, directory: string, tag: string, marks: HeldMarks): HeldAgent {
   const gone = async (): Promise<AgentExit> => {
-    while (isAlive(marks.agent)) await clock.sleep(LOOK_MS);
+    while (!isDead(marks.agent)) await clock.sleep(LOOK_MS);
     return UNKNOWN;
   };
   return held(clock, directory, tag, marks, gone());

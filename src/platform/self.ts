@@ -1,4 +1,5 @@
 // How is this same program started again? Compiled, the executable is all; interpreted, it is bun and the entry.
+import { AGENT_TAG } from "./tagged.ts";
 import type { StartedProcess } from "./world.ts";
 
 const isCompiled = (): boolean => Bun.main.startsWith("/$bunfs/") || /^[A-Za-z]:[\\/]~BUN/.test(Bun.main);
@@ -7,8 +8,8 @@ export const selfCommand = (): string[] => (isCompiled() ? [process.execPath] : 
 
 /** Outlives us: own session, cwd `/`, no stdio of ours. */
 export function startDetached(words: readonly string[]): StartedProcess {
-  // Inherited, this flag would end the child with us.
-  const { BUN_FEATURE_FLAG_NO_ORPHANS: _, ...env } = process.env;
+  // Inherited, the flag would end the child with us, and the tag with the agent whose shell started us.
+  const { BUN_FEATURE_FLAG_NO_ORPHANS: _, [AGENT_TAG]: __, ...env } = process.env;
   const child = Bun.spawn([...selfCommand(), ...words], {
     detached: true,
     cwd: "/",

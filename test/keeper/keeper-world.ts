@@ -7,6 +7,7 @@ import type {
   AgentExit,
   AgentProcess,
   HeldAgent,
+  Life,
   LineEvents,
   ProcessMark,
   Tail,
@@ -51,7 +52,9 @@ export interface KeeperWorld {
   /** The agent says this much of a line, straight to its file. */
   append(held: Held, text: string): void;
   state(held?: Held): KeeperState;
-  isAlive(mark: ProcessMark): boolean;
+  lifeOf(mark: ProcessMark): Life;
+  /** As where no descriptor is left to look with. */
+  isBlind: boolean;
   tail(host: FakeProcess, path: string, from: number, tell: (bytes: Uint8Array) => void): Tail;
   failStart: string | undefined;
   /** So many keepers cannot be started, as on a machine without room for a process. */
@@ -153,6 +156,8 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
   const isAlive = ({ pid, startTime }: ProcessMark): boolean =>
     keepers.some((each) => each.pid === pid && each.state !== "dead") ||
     held.some(({ mark, agent }) => mark.pid === pid && mark.startTime === startTime && agent.alive);
+  const lifeOf = (mark: ProcessMark): Life => (world.isBlind ? "unknown" : isAlive(mark) ? "alive" : "dead");
+  const isDead = (mark: ProcessMark): boolean => lifeOf(mark) === "dead";
 
   const overheard = (events: LineEvents): LineEvents => ({
     ...events,
@@ -171,7 +176,7 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
     const self = { pid: keeper.pid, startTime: "" };
     const read = (): void => {
       const [spec, state] = [place.spec(), place.state()];
-      const isKept = state && (isAlive(state.keeper) || state.exit || !state.agent || !state.holder);
+      const isKept = state && (!isDead(state.keeper) || state.exit || !state.agent || !state.holder);
       if (!spec || isKept) return keeper.kill();
       const mark = state?.agent;
       // Others run between any two steps of a process.
@@ -193,7 +198,7 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
       });
     };
     keeper.clock.after(10, () => {
-      if (place.claim(self, isAlive)) keeper.clock.after(1, read);
+      if (place.claim(self, isDead)) keeper.clock.after(1, read);
       else keeper.kill();
     });
     return keeper;
@@ -236,7 +241,8 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
     punched,
     swept,
     lingers,
-    isAlive,
+    lifeOf,
+    isBlind: false,
     tail,
     failStart: undefined,
     failForks: 0,
@@ -262,7 +268,7 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
         },
         tail: (path, from, tell) => tail(host, path, from, tell),
         tailText: (path) => files.texts.get(path) ?? "",
-        isAlive,
+        lifeOf,
         sweep(tag) {
           swept.push(tag);
           return 0;

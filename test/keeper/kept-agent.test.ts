@@ -250,6 +250,19 @@ describe("a host and a keeper", () => {
     expect(world.keepers).toHaveLength(1);
   });
 
+  test("[KP13] a keeper that dies while nobody can be looked at, as without descriptors: its agent is not called dead", () => {
+    const { machine, world, host, one } = openStage();
+    world.isBlind = true;
+    world.keepers[0]?.kill();
+    machine.advance(5_000);
+    expect([host.told, one.agent.alive, world.keepers.length]).toEqual([[], true, 1]);
+    world.isBlind = false;
+    machine.advance(500);
+    world.append(one, "still here\n");
+    machine.advance(50);
+    expect([host.told, world.keepers.length]).toEqual([["still here\n"], 2]);
+  });
+
   test("[KP6] a keeper that is frozen is waited for, not replaced: two of them would write at once", () => {
     const { machine, world, agent, one, host } = openStage();
     world.keepers[0]?.freeze();

@@ -13,7 +13,7 @@ describe("turns", () => {
     using directory = createTempDir();
     const place = placeAt(systemFiles, directory.path);
     const dead = new Set<number>();
-    const claim = (pid: number): boolean => place.claim(mark(pid), (other) => !dead.has(other.pid));
+    const claim = (pid: number): boolean => place.claim(mark(pid), (other) => dead.has(other.pid));
     expect([claim(1), claim(2), claim(1)]).toEqual([true, false, true]);
     dead.add(1);
     expect([claim(3), claim(2)]).toEqual([true, false]);
@@ -26,7 +26,7 @@ describe("turns", () => {
     const place = placeAt(createFakeFiles(), "/place");
     place.claim({ pid: 7, startTime: "then" }, () => false);
     const now = { pid: 7, startTime: "now" };
-    expect(place.claim(now, ({ startTime }) => startTime === "now")).toBe(true);
+    expect(place.claim(now, ({ startTime }) => startTime !== "now")).toBe(true);
   });
 
   test("[KP6] [KP9] on a full disk there are none, and somebody must; any other trouble is an error", () => {

@@ -10,7 +10,7 @@ import { systemClock } from "../../src/platform/clock.ts";
 import { punchHole } from "../../src/platform/disk.ts";
 import { readEnd, systemFiles } from "../../src/platform/files.ts";
 import { connectLines } from "../../src/platform/line-socket.ts";
-import { isAlive, kill } from "../../src/platform/processes.ts";
+import { kill, lifeOf } from "../../src/platform/processes.ts";
 import { AGENT_TAG, sweepTagged, taggedProcesses } from "../../src/platform/tagged.ts";
 import { tailFile } from "../../src/platform/tail.ts";
 import { MAIN } from "../agents/real-agent.ts";
@@ -69,7 +69,7 @@ function openHost(directory: TempDir, at = directory.path): RealHost {
       },
       tail: (path, from, tell) => tailFile(systemClock, path, from, tell),
       tailText: readEnd,
-      isAlive,
+      lifeOf,
       sweep: sweepTagged,
       kill: (pid) => void kill(pid, "SIGKILL"),
       punchHole,

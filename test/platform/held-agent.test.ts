@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { HeldAgent, HeldMarks } from "../../src/platform/agent-world.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { adoptHeld, startHeld } from "../../src/platform/held-agent.ts";
-import { isAlive, kill, markOf, ownMark, startTimeOf } from "../../src/platform/processes.ts";
+import { isAlive, kill, lifeOf, markOf, ownMark, startTimeOf } from "../../src/platform/processes.ts";
 import { AGENT_TAG, taggedProcesses } from "../../src/platform/tagged.ts";
 import { createTempDir, type TempDir } from "../support/temp-dir.ts";
 
@@ -191,7 +191,50 @@ describe("an agent whose keeper was killed", () => {
   });
 });
 
+/** Holds an agent that another started, has no descriptor left for a while, and tells whether it thinks that it is gone. */
+const BLIND = `
+  import { openSync, closeSync } from "node:fs";
+  import { adoptHeld } from "${join(import.meta.dir, "..", "..", "src/platform/held-agent.ts")}";
+  import { systemClock } from "${join(import.meta.dir, "..", "..", "src/platform/clock.ts")}";
+  const [path, tag, marks] = process.argv.slice(-3);
+  const held = adoptHeld(systemClock, path, tag, JSON.parse(marks));
+  let gone = false;
+  void held.exited.then(() => { gone = true; });
+  const taken = [];
+  try {
+    for (;;) taken.push(openSync("/dev/null"));
+  } catch (thrown) {
+    if (thrown.code !== "EMFILE") throw thrown;
+  }
+  await Bun.sleep(300);
+  for (const fd of taken) closeSync(fd);
+  console.log(gone ? "gone" : "held");
+  process.exit();
+`;
+
+test("[KP13] an agent that cannot be looked at, because no descriptor is left, is not dead", async () => {
+  using directory = createTempDir();
+  const { agent, tag } = start(directory, "exec cat");
+  writeFileSync(directory.at("blind.ts"), BLIND);
+  const marks = JSON.stringify({ agent: agent.agent, holder: agent.holder });
+  const words = [process.execPath, directory.at("blind.ts"), directory.path, tag, marks];
+  const blind = Bun.spawn(["sh", "-c", 'ulimit -n 100; exec "$@"', "sh", ...words], { stdout: "pipe" });
+  expect(await new Response(blind.stdout).text()).toBe("held\n");
+  expect(isAlive(agent.agent)).toBe(true);
+  agent.closeInput();
+  await agent.exited;
+});
+
 describe("a process's mark", () => {
+  test("[KP13] without a start time proves no death while a process of that number runs", async () => {
+    const child = Bun.spawn(["sleep", "600"]);
+    expect(lifeOf({ pid: child.pid, startTime: "" })).toBe("unknown");
+    expect(lifeOf(markOf(child.pid))).toBe("alive");
+    child.kill("SIGKILL");
+    await child.exited;
+    expect(lifeOf({ pid: child.pid, startTime: "" })).toBe("dead");
+  });
+
   test("[KP7] is its pid and its start time: a pid that came back is somebody else", async () => {
     const child = Bun.spawn(["sleep", "600"]);
     const mark = markOf(child.pid);

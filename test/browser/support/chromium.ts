@@ -2,8 +2,8 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isRunning } from "../../../src/platform/child.ts";
 import { findBrowser } from "../../../src/platform/find-browser.ts";
+import { isRunning } from "../../../src/platform/processes.ts";
 
 export interface Chromium {
   readonly url: string;
