@@ -1,6 +1,5 @@
 // What is the agent doing in a session? When it spoke last, since when its turn runs, which tools it still uses.
 import { OPEN_STATES, type SessionFold } from "../core/session-fold.ts";
-import type { Clock } from "../platform/world.ts";
 
 export interface Activity {
   readonly times: { turnStartedAt: number; lastOutputAt: number };
@@ -13,9 +12,12 @@ export interface Activity {
   toolsLost(): void;
 }
 
-/** `now` counts waking milliseconds. */
-export function createActivity(fold: Readonly<SessionFold>, clock: Clock, now: () => number): Activity {
-  const waking = (at: string): number => now() - clock.since(at);
+/** `now` counts waking milliseconds, and `since` says how many of them ago something was written down. */
+export function createActivity(
+  fold: Readonly<SessionFold>,
+  { now, since }: { now(): number; since(at: string): number },
+): Activity {
+  const waking = (at: string): number => now() - since(at);
   const toolCalls = new Set(fold.toolCalls);
   const { lastOutputAt: heardAt } = fold;
   // Never heard: then a silent turn is as old as its start, also under the next host.

@@ -1,31 +1,49 @@
 // What is known of a session that nobody watches? As an earlier host left it on record, the next one goes on.
+import type { IdleFold } from "../core/idle-fold.ts";
 import type { Countdown } from "../core/idle-forecast.ts";
-import type { SessionFold } from "../core/session-fold.ts";
 
 export interface Idle extends Countdown {
   state: "idle";
   keptBy: readonly string[];
   failingSince: Readonly<Record<string, number>>;
   journaled: boolean;
+  /** Nobody is judged sooner. */
+  notBefore: number;
+  /** Its clients were those of the host before: they have until then to come back, and nothing is written down sooner. */
+  awaited: boolean;
 }
 
-/** `first`: nothing was ever checked. Its clients were those of the old host: whoever comes back is attached in a moment. */
+/** So long clients of a host that is gone may take to come back. */
+export const COME_BACK_MS = 30_000;
+
+export const freshIdle = (now: number, notBefore = now): Idle => ({
+  state: "idle",
+  idleStart: now,
+  guardDeferred: false,
+  grace: undefined,
+  journaled: false,
+  dueAt: notBefore,
+  notBefore,
+  awaited: notBefore > now,
+  keptBy: [],
+  failingSince: {},
+});
+
+/** `first`: nothing was ever checked. Without a word of idleness on record it had clients. */
 export function restoredIdle(
-  { idle, at }: Pick<SessionFold, "idle" | "at">,
+  { since: known }: IdleFold,
   now: number,
   since: (at: string) => number,
 ): Idle & { first: boolean } {
-  const known = idle.since ?? { at, idleMs: 0, delayMs: null, guardDeferred: false, reason: "" };
+  if (!known) return { ...freshIdle(now, now + COME_BACK_MS), first: true };
   const then = now - since(known.at);
   return {
-    state: "idle",
+    ...freshIdle(then),
     idleStart: then - known.idleMs,
     guardDeferred: known.guardDeferred,
     grace: known.guardDeferred || known.delayMs === null ? undefined : known.reason,
-    journaled: idle.since !== undefined,
+    journaled: true,
     dueAt: then + (known.delayMs ?? 0),
-    keptBy: [],
-    failingSince: {},
     first: known.delayMs === null,
   };
 }

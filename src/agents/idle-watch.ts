@@ -1,33 +1,34 @@
 // Who stops what nobody watches? Checks at planned times, in waking hours; what was found stands in the journal.
-import { checkIdle, firstCheckMs, type IdleAction, type IdleGuard, NO_CAP_MS } from "../core/idle.ts";
+import { type IdleAction, NO_CAP_MS } from "../core/idle.ts";
 import { forecast } from "../core/idle-forecast.ts";
-import { type IdleState, sessionGuards, withPin } from "../core/idle-guards.ts";
 import type { Clock } from "../platform/world.ts";
 import type { AgentSessionInfo } from "../protocol/agents.ts";
 import { messageOf } from "../protocol/fault.ts";
-import type { IdleLimits } from "../protocol/settings.ts";
-import { createAwakeTime } from "./awake-time.ts";
-import { type Idle, restoredIdle } from "./idle-entry.ts";
+import { type AwakeFile, createAwakeTime } from "./awake-time.ts";
+import { freshIdle, type Idle, restoredIdle } from "./idle-entry.ts";
+import { createIdleJudge, type IdleJudgeDeps } from "./idle-judge.ts";
 import { createPins, DETACHED_MS } from "./pins.ts";
 import type { AgentSession } from "./session.ts";
-import { hasNothingToDo, type Work } from "./session-needs.ts";
+import { hasNothingToDo } from "./session-needs.ts";
 import { createSpareAgents, type SpareAgentsDeps } from "./spare-agents.ts";
 
-export interface IdleWatchDeps extends Omit<SpareAgentsDeps, "isKept"> {
+export interface IdleWatchDeps extends Omit<SpareAgentsDeps, "isKept">, IdleJudgeDeps {
   clock: Clock;
-  limits(): IdleLimits;
   /** Whether an agent process has this session open. */
   isOpen(session: AgentSession): boolean;
   /** Cancel, then `session/close`. */
   leaveAgent(session: AgentSession): Promise<void>;
   /** An agent may have come to be needed, or not to be. */
   changed(): void;
-  guards?(limits: IdleLimits): readonly IdleGuard<IdleState>[];
+  /** Where waking time is counted on from host to host. */
+  awakeFile?: AwakeFile;
 }
 
 export interface IdleWatch {
   /** Waking milliseconds. */
   now(): number;
+  /** How long ago that was, in waking milliseconds. */
+  since(at: string): number;
   /** An earlier host had it: the verdict is the one that host would have reached. */
   restore(session: AgentSession): void;
   /** So long an agent may stay without a host. */
@@ -52,23 +53,26 @@ export interface IdleWatch {
 
 type Watched = Idle | { state: "stopping" | "stopped"; reason: string; at: string };
 
-/** A prompt on its way to the agent counts as queued: its turn begins when it is written. */
-const stateOf = ({ turn, queued, ...work }: Work) => ({
-  ...work,
-  queued: turn === "running" && work.outstanding === 0 ? queued + 1 : queued,
-});
-
 export function createIdleWatch(deps: IdleWatchDeps): IdleWatch {
   const { clock, log } = deps;
-  const guardsFor = deps.guards ?? (({ staleOutputMs }: IdleLimits) => sessionGuards(staleOutputMs));
   /** Sessions that are not here have clients. */
   const watched = new Map<AgentSession, Watched>();
   const pins = createPins();
+  const { circumstances, judge, firstDue } = createIdleJudge(deps, pins.of);
   const isKept = (session: AgentSession): boolean => watched.get(session)?.state !== "stopped";
   const spare = createSpareAgents({ ...deps, isKept });
-  const dueOf = (each: Watched): number => (each.state === "idle" ? each.dueAt : Number.POSITIVE_INFINITY);
+  const dueOf = (each: Watched): number => {
+    if (each.state !== "idle") return Number.POSITIVE_INFINITY;
+    return each.awaited ? each.notBefore : each.dueAt;
+  };
   const nextDue = (): number => Math.min(spare.nextDue, ...[...watched.values()].map(dueOf));
-  const awake = createAwakeTime(clock, nextDue, (now) => tick(now));
+  const awake = createAwakeTime({
+    clock,
+    ...(deps.awakeFile ? { file: deps.awakeFile } : {}),
+    nextDue,
+    tick: (now) => tick(now),
+    isCounting: () => deps.sessions().some(isKept),
+  });
 
   const isAlive = (session: AgentSession): boolean => deps.isOpen(session) || session.work.turn !== "idle";
   const journal = (session: AgentSession, entry: Idle, type: string, data: Record<string, unknown>): void => {
@@ -78,35 +82,10 @@ export function createIdleWatch(deps: IdleWatchDeps): IdleWatch {
     session.record(type, { idleMs: Math.round(awake.now() - entry.idleStart), ...data });
   };
 
-  const circumstances = (session: AgentSession, entry: Idle, now: number) => {
-    const pin = pins.of(session);
-    const limits = withPin(deps.limits(), entry.idleStart, pin, now);
-    const { keptBy, failingSince } = entry;
-    const state: IdleState = { ...stateOf(session.work), pin, keptBy, failingSince };
-    return { limits, state, guards: guardsFor(limits) };
-  };
-
-  const judge = (session: AgentSession, entry: Idle, now: number) => {
-    const { limits, state, guards } = circumstances(session, entry, now);
-    const keptBy: string[] = [];
-    const failingSince: Record<string, number> = {};
-    const action = checkIdle(entry.idleStart, entry.guardDeferred, guards, state, limits, now, {
-      kept: (guard) => void keptBy.push(guard),
-      failed(guard, thrown) {
-        failingSince[guard] = entry.failingSince[guard] ?? now;
-        log.warn(`The idle guard "${guard}" failed`, { session: session.options.name, why: messageOf(thrown) });
-      },
-    });
-    entry.failingSince = failingSince;
-    entry.keptBy = keptBy;
-    return action;
-  };
-
   const begin = (session: AgentSession): Idle => {
     const now = awake.now();
-    const base = { state: "idle", idleStart: now, guardDeferred: false, grace: undefined, journaled: false } as const;
-    const entry: Idle = { ...base, dueAt: now, keptBy: [], failingSince: {} };
-    entry.dueAt = now + firstCheckMs(circumstances(session, entry, now).limits);
+    const entry = freshIdle(now);
+    entry.dueAt = firstDue(session, entry, now);
     watched.set(session, entry);
     notice(session, entry, now);
     awake.plan();
@@ -122,13 +101,14 @@ export function createIdleWatch(deps: IdleWatchDeps): IdleWatch {
       entry.grace = undefined;
     } else if (entry.guardDeferred && action.action === "recheck") apply(session, entry, action, now, entry.journaled);
     // Not here: whoever told us of the change is in the middle of it.
-    else if (entry.guardDeferred) entry.dueAt = now;
+    else if (entry.guardDeferred) entry.dueAt = Math.max(now, entry.notBefore);
   };
 
   const apply = (session: AgentSession, entry: Idle, action: IdleAction, now: number, told = true): void => {
     if (action.action === "kill") return void stop(session, entry, action.reason);
     const { delayMs, guardDeferred, reason } = action;
-    entry.dueAt = now + delayMs;
+    entry.dueAt = Math.max(now + delayMs, entry.notBefore);
+    entry.awaited = false;
     entry.guardDeferred = guardDeferred;
     entry.grace = guardDeferred ? undefined : reason;
     if (told) journal(session, entry, "idle-checked", { delayMs, guardDeferred, reason });
@@ -153,9 +133,17 @@ export function createIdleWatch(deps: IdleWatchDeps): IdleWatch {
     deps.changed();
   };
 
+  /** Its clients did not come back. */
+  const missed = (session: AgentSession, entry: Idle): void => {
+    entry.awaited = false;
+    journal(session, entry, "idle-started", { guardDeferred: entry.guardDeferred });
+  };
+
   const tick = (now: number): void => {
     for (const [session, entry] of watched) {
-      if (entry.state === "idle" && entry.dueAt <= now) apply(session, entry, judge(session, entry, now), now);
+      if (entry.state !== "idle" || dueOf(entry) > now) continue;
+      if (entry.awaited) missed(session, entry);
+      if (entry.dueAt <= now) apply(session, entry, judge(session, entry, now), now);
     }
     spare.tick(now);
   };
@@ -172,15 +160,16 @@ export function createIdleWatch(deps: IdleWatchDeps): IdleWatch {
 
   return {
     now: awake.now,
+    since: awake.since,
     changed,
     restore(session) {
       const now = awake.now();
       const { idle } = session.fold;
-      pins.restore(session, idle.pins, now, clock.since);
+      pins.restore(session, idle.pins, now, awake.since);
       if (idle.stopped) return void watched.set(session, { state: "stopped", ...idle.stopped });
-      const { first, ...entry } = restoredIdle(session.fold, now, clock.since);
-      const limits = circumstances(session, entry, now).limits;
-      watched.set(session, { ...entry, dueAt: first ? entry.idleStart + firstCheckMs(limits) : entry.dueAt });
+      const { first, ...entry } = restoredIdle(idle, now, awake.since);
+      if (first) entry.dueAt = Math.max(firstDue(session, entry, now), entry.notBefore);
+      watched.set(session, entry);
       awake.plan();
       deps.changed();
     },

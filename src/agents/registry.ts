@@ -15,6 +15,7 @@ export interface RegistryDeps {
   newId(): string;
   /** Waking milliseconds. */
   now(): number;
+  since(at: string): number;
   directory: string;
   displayName(agent: string): string;
   ready(session: AgentSession): Promise<AcpClient>;
@@ -70,8 +71,8 @@ export function createRegistry(deps: RegistryDeps): Registry {
   const all = () => [...sessions.values()].filter((session) => !closed.has(session));
 
   const enter = (options: SessionOptions, journal: Journal): AgentSession => {
-    const { now, ready, changed } = deps;
-    const session = new AgentSession(options, { clock, now, journal, ready, changed });
+    const { now, since, ready, changed } = deps;
+    const session = new AgentSession(options, { clock, now, since, journal, ready, changed });
     sessions.set(options.name, session);
     journals.set(session, journal);
     return session;

@@ -8,6 +8,7 @@ import type { AcpClient } from "./acp-client.ts";
 import { adoptLeft } from "./adoption.ts";
 import { AgentManager } from "./agent-manager.ts";
 import type { AgentEvents } from "./agent-slot.ts";
+import { awakeFile } from "./awake-time.ts";
 import { pruneDaily } from "./daily-prune.ts";
 import { createIdleWatch } from "./idle-watch.ts";
 import { createLauncher, type LauncherWorld } from "./launcher.ts";
@@ -133,6 +134,7 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     },
     leaveAgent,
     stopAgent: (agent) => manager.stop(agent),
+    awakeFile: awakeFile(deps.files, deps.directory),
   });
   const lingers = createLingers(manager, watch);
   const changed = (session: AgentSession): void => {
@@ -147,6 +149,7 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     displayName,
     ready,
     now: watch.now,
+    since: watch.since,
     changed,
     entered: watch.unwatched,
     isStopped: watch.isStopped,

@@ -27,6 +27,8 @@ export interface SessionDeps {
   clock: Clock;
   /** Waking milliseconds. */
   now(): number;
+  /** How many of them ago that was. */
+  since(at: string): number;
   journal: Journal;
   /** The agent with this session open in it. */
   ready(session: AgentSession): Promise<AcpClient>;

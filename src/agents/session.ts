@@ -42,7 +42,7 @@ export class AgentSession {
     const { fold } = deps.journal;
     this.options = options;
     this.#deps = deps;
-    this.#activity = createActivity(fold, deps.clock, deps.now);
+    this.#activity = createActivity(fold, deps);
     this.acpSessionId = fold.acpSessionId;
     this.settings = createSessionSettings(fold);
     this.suppressed = fold.suppressed;

@@ -11,13 +11,22 @@ export interface FoldedPin {
 }
 
 export interface IdleFold {
-  /** The last word of a session that nobody watches: how long it had been so, and when it was to be looked at again. */
+  /**
+   * The last word of a session that nobody watches: how long it had been so, and when it was to be looked at again.
+   * Without it, and not stopped, somebody was attached or had just asked.
+   */
   since?: { at: string; idleMs: number; delayMs: number | null; guardDeferred: boolean; reason: string };
   stopped?: { reason: string; at: string };
   pins: FoldedPin[];
 }
 
 const numberIn = (value: unknown): number => (typeof value === "number" ? value : 0);
+
+/** Changes the fold: whoever asks is with the session. */
+export function noticeAsked(fold: IdleFold): void {
+  delete fold.since;
+  delete fold.stopped;
+}
 
 /** Changes the fold. */
 export function noticeIdle(fold: IdleFold, { at, type, data }: SessionRecord): void {
@@ -32,9 +41,7 @@ export function noticeIdle(fold: IdleFold, { at, type, data }: SessionRecord): v
       return;
     }
     case "idle-ended":
-      delete fold.since;
-      delete fold.stopped;
-      return;
+      return noticeAsked(fold);
     case "idle-stopped":
       delete fold.since;
       fold.stopped = { reason: String(data["reason"] ?? ""), at: String(data["at"] ?? at) };

@@ -1,6 +1,6 @@
 // What do the records of a session add up to? Folded as they are written, so that the next host need not read them all.
 import type { SessionRecord } from "../protocol/agents.ts";
-import { type IdleFold, noticeIdle } from "./idle-fold.ts";
+import { type IdleFold, noticeAsked, noticeIdle } from "./idle-fold.ts";
 
 type Data = Record<string, unknown>;
 
@@ -145,6 +145,7 @@ function noticePrompt(fold: SessionFold, { seq, at, type, data }: SessionRecord)
   if (type === "prompt") {
     const { policy, clientId } = data;
     fold.closes = data["closes"] === true;
+    noticeAsked(fold.idle);
     fold.title ??= titleOf(String(data["text"] ?? ""));
     fold.open.push({ promptId, seq, at, policy: String(policy), clientId: String(clientId) });
     fold.prompts.push([promptId, seq - 1]);

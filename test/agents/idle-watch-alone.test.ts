@@ -33,6 +33,7 @@ function setUp(guard: IdleGuard<IdleState>) {
   const session = new AgentSession(options, {
     clock,
     now: watch.now,
+    since: watch.since,
     journal,
     ready: () => Promise.reject(new Error("There is no agent")),
     changed: watch.changed,

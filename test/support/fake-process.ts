@@ -20,7 +20,8 @@ export interface ProcessLife {
   onDeath(run: () => void): void;
 }
 
-export function createLife(time: VirtualTime, pid: number): ProcessLife {
+/** `wallOffMs`: how wrong the machine's wall clock is. */
+export function createLife(time: VirtualTime, pid: number, wallOffMs: () => number = () => 0): ProcessLife {
   const startedAt = time.now;
   const deaths: (() => void)[] = [];
   let state: ProcessLife["state"] = "running";
@@ -44,11 +45,12 @@ export function createLife(time: VirtualTime, pid: number): ProcessLife {
     };
   };
 
+  const now = (): number => EPOCH_MS + time.now + wallOffMs();
   const clock: Clock = {
-    now: () => EPOCH_MS + time.now,
+    now,
     elapsed: () => time.now - startedAt,
-    iso: (epochMs) => new Date(epochMs ?? EPOCH_MS + time.now).toISOString(),
-    since: (iso) => Math.max(0, EPOCH_MS + time.now - Date.parse(iso)),
+    iso: (epochMs) => new Date(epochMs ?? now()).toISOString(),
+    since: (iso) => Math.max(0, now() - Date.parse(iso)),
     after,
     sleep: (ms, signal) =>
       new Promise((resolve) => {

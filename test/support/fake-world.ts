@@ -29,6 +29,8 @@ export interface Machine extends Pick<VirtualTime, "advance" | "until" | "wait" 
   readonly holder: Loopback["holder"];
   /** `files`: another user's disk. */
   process(options?: { files?: FakeFiles }): FakeProcess;
+  /** Its wall clock is put forward, or back; what is measured by it jumps, and what has elapsed does not. */
+  turnClock(byMs: number): void;
 }
 
 export interface MachineOptions {
@@ -46,6 +48,7 @@ export function createMachine({ seed = 1, latencyMs = () => 0.1, connectMs = () 
   const loopback = createLoopback({ time, latencyMs: () => latencyMs(dice), connectMs: () => connectMs(dice) });
   let pids = FIRST_PID;
   let ids = 0;
+  let wallOffMs = 0;
 
   const newId = (): string => {
     const digits = dice.hex(8);
@@ -63,8 +66,11 @@ export function createMachine({ seed = 1, latencyMs = () => 0.1, connectMs = () 
     advance: time.advance,
     until: time.until,
     wait: time.wait,
+    turnClock(byMs) {
+      wallOffMs += byMs;
+    },
     process(options = {}) {
-      const life = createLife(time, ++pids);
+      const life = createLife(time, ++pids, () => wallOffMs);
       const log: LogLine[] = [];
       let lingerMs = 0;
       const fake: FakeProcess = {
