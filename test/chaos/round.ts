@@ -1,0 +1,119 @@
+// What is one run? A yard, phases of faults with a check after each, and an end that leaves nothing.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createDice } from "../support/dice.ts";
+import { playPhase } from "./cast.ts";
+import { checkAll, openTurns } from "./checks/all.ts";
+import { checkLeft } from "./checks/leftovers.ts";
+import type { Fault } from "./faults/fault.ts";
+import { createHistory, type Violation } from "./history.ts";
+import { addCounts, type Counts, countOf, noCounts } from "./report.ts";
+import { tellStory } from "./story.ts";
+import { createWorks } from "./work.ts";
+import { openYard, type Yard } from "./yard.ts";
+
+export interface RoundOptions {
+  seed: number;
+  seconds: number;
+  faults: readonly Fault[];
+  diskMb?: number;
+  load: number;
+  signal: AbortSignal;
+  say(line: string): void;
+}
+
+export interface RoundResult {
+  seed: number;
+  counts: Counts;
+  violations: Violation[];
+  stories: string[];
+  evidence?: string;
+}
+
+const PHASE_MS = 60_000;
+/** Turns that go on have their time to end, once nobody disturbs them. */
+const CALM_MS = 45_000;
+
+/** Somebody hosts, adopts what is left, and every turn comes to its end. */
+async function calm(yard: Yard, works: ReturnType<typeof createWorks>): Promise<void> {
+  await yard.run("sessions", ["sessions", "--json"]);
+  for (const until = performance.now() + CALM_MS; performance.now() < until; await Bun.sleep(100))
+    if (openTurns(yard, works).length === 0) return;
+}
+
+export async function playRound(options: RoundOptions): Promise<RoundResult> {
+  const { seed, seconds, faults, signal, say } = options;
+  const history = createHistory();
+  const yard = await openYard(history, undefined);
+  const works = createWorks(`w${seed}`);
+  const stopWatching = yard.processes.watch((pid) => {
+    const command = history.commands.findLast((each) => each.pid === pid);
+    const who = command ? command.words.slice(0, 2).join(" ") : "a host in the background";
+    history.promotions.push({ at: Date.now(), pid, who });
+  });
+  const counts = noCounts();
+  const violations = new Map<string, Violation>();
+  const stories: string[] = [];
+  let evidence: string | undefined;
+  const add = (found: readonly Violation[]): void => {
+    const fresh = found.filter(({ text }) => !violations.has(text));
+    for (const each of fresh) violations.set(each.text, each);
+    if (fresh.length === 0) return;
+    stories.push(...tellStory(fresh, yard));
+    evidence ??= join(tmpdir(), `holdfast-chaos-${seed}-${process.pid}`);
+    mkdirSync(evidence, { recursive: true });
+    const lines = [...history.faults, ...history.promotions, ...history.notes].toSorted((a, b) => a.at - b.at);
+    writeFileSync(
+      join(evidence, `events-${counts.phases}.ndjson`),
+      lines.map((each) => JSON.stringify(each)).join("\n"),
+    );
+    const commands = history.commands.map(({ events, ...rest }) => ({ ...rest, events: events.length }));
+    writeFileSync(
+      join(evidence, `commands-${counts.phases}.ndjson`),
+      commands.map((each) => JSON.stringify(each)).join("\n"),
+    );
+    writeFileSync(join(evidence, "violations.json"), JSON.stringify([...violations.values()], null, 2));
+    yard.keep(evidence);
+  };
+  const dice = createDice(seed);
+  try {
+    for (let left = seconds * 1_000; left > 0 && !signal.aborted; left -= PHASE_MS) {
+      const name = `p${counts.phases + 1}`;
+      await playPhase(yard, works, {
+        seed: dice.whole(0, 2 ** 31),
+        name,
+        ms: Math.min(left, PHASE_MS),
+        faults,
+        signal,
+      });
+      await calm(yard, works);
+      const { found } = checkAll(yard, works);
+      addCounts(counts, countOf(history));
+      add(found);
+      say(
+        `phase ${counts.phases}: ${history.faults.length} faults, ${history.commands.length} commands, ${found.length} violations`,
+      );
+      forget(yard);
+    }
+    await yard.run("stop", ["stop", "--agents"]);
+    // A host that somebody started and left may just have come.
+    if (yard.processes.all().length > 0) {
+      await Bun.sleep(2_000);
+      await yard.run("stop", ["stop", "--agents"]);
+    }
+    add(await checkLeft(yard));
+  } finally {
+    stopWatching();
+    for (const { pid } of yard.processes.all()) process.kill(pid, "SIGKILL");
+    yard.remove();
+  }
+  return { seed, counts, violations: [...violations.values()], stories, ...(evidence ? { evidence } : {}) };
+}
+
+/** What was checked is not checked again. */
+function forget({ history, running }: Yard): void {
+  const alive = new Set([...running].map(({ command }) => command));
+  history.commands.splice(0, history.commands.length, ...history.commands.filter((each) => alive.has(each)));
+  for (const list of [history.faults, history.promotions, history.notes]) list.length = 0;
+}

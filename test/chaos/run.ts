@@ -1,0 +1,46 @@
+// bun run chaos: the real binary under realistic load, random faults, and what must hold, checked from outside.
+import { FAULTS } from "./faults/table.ts";
+import { HELP, readOptions } from "./options.ts";
+import { summaryOf, tableOf } from "./report.ts";
+import { playRound, type RoundResult } from "./round.ts";
+import { BINARY } from "./yard.ts";
+
+async function main(words: readonly string[]): Promise<number> {
+  const options = readOptions(words, FAULTS);
+  if (options === "help") {
+    console.log(HELP(FAULTS));
+    return 0;
+  }
+  const say = (line: string): void => (options.json ? console.error(line) : console.log(line));
+  const over = new AbortController();
+  process.on("SIGINT", () => over.abort());
+  process.on("SIGTERM", () => over.abort());
+  const rounds: RoundResult[] = [];
+  for (const { seed, seconds } of options.rounds) {
+    if (over.signal.aborted) break;
+    say(`chaos: seed ${seed}, ${seconds} s, ${BINARY}`);
+    const { faults, load, diskMb } = options;
+    const round = await playRound({
+      seed,
+      seconds,
+      faults,
+      load,
+      signal: over.signal,
+      say,
+      ...(diskMb === undefined ? {} : { diskMb }),
+    });
+    rounds.push(round);
+    for (const story of round.stories) say(story);
+    if (round.evidence) say(`evidence: ${round.evidence}`);
+  }
+  const summary = summaryOf(rounds);
+  if (options.json)
+    console.log(JSON.stringify({ ...summary, violations: rounds.flatMap((round) => round.violations) }));
+  else console.log(tableOf(summary));
+  const failed = rounds.filter(({ violations }) => violations.length > 0);
+  say(`chaos: seed ${rounds.map(({ seed }) => seed).join(", ")}`);
+  say(` ${rounds.length - failed.length} pass\n ${failed.length} fail`);
+  return failed.length > 0 ? 1 : 0;
+}
+
+process.exitCode = await main(process.argv.slice(2));
