@@ -10,8 +10,10 @@ import { NO_CAP_MS } from "./core/idle.ts";
 import { retentionOf } from "./core/prune.ts";
 import { createKeepers, type KeptAgents } from "./keeper/keepers.ts";
 import { commandPath, findCommand, spawnAgent } from "./platform/agent-child.ts";
+import type { Generation } from "./platform/agent-world.ts";
 import { freeBytes, punchHole } from "./platform/disk.ts";
 import { readEnd } from "./platform/files.ts";
+import { filesUnder, takeGeneration } from "./platform/generation.ts";
 import { connectLines } from "./platform/line-socket.ts";
 import { kill, lifeOf } from "./platform/processes.ts";
 import { selfCommand, startDetached } from "./platform/self.ts";
@@ -47,7 +49,12 @@ const serverOf =
   };
 
 /** Undefined where there are no FIFOs: there an agent is its host's child, and dies with it. */
-function keepersAt(world: World, directory: string, needs: ServiceNeeds): KeptAgents | undefined {
+function keepersAt(
+  world: World,
+  directory: string,
+  { number }: Generation,
+  needs: ServiceNeeds,
+): KeptAgents | undefined {
   if (!hasFifos) return undefined;
   const { clock, files, log } = world;
   return createKeepers({
@@ -55,6 +62,7 @@ function keepersAt(world: World, directory: string, needs: ServiceNeeds): KeptAg
     files,
     log,
     directory,
+    generation: number,
     connect: connectLines,
     startKeeper: (place) => startDetached(["keeper", place]),
     tail: (path, from, tell) => tailFile(clock, path, from, tell),
@@ -84,11 +92,14 @@ export function agentService(
   return (port, needs) => {
     nameHostIfTagged();
     const directory = state.portDirectory(port);
-    const keepers = keepersAt(world, directory, needs);
+    const generation = takeGeneration(world.files, world.clock, directory);
+    const own = { ...world, files: filesUnder(generation, world.files) };
+    const keepers = keepersAt(own, directory, generation, needs);
     return createAgentService({
-      ...world,
+      ...own,
       ...needs,
       directory,
+      generation,
       definitions: allDefinitions(config.agents, [demoDefinition()], serverOf(port, state.directory)),
       spawn: keepers?.spawn ?? spawnAgent,
       ...(keepers ? { keepers } : {}),

@@ -1,16 +1,20 @@
-// How does a host go on where the last one was? Agents first, which fences that host; then sessions, then what was said since.
+// How does a host go on where the last one was? Agents first, which fences that host; then sessions, then what was said
+// since. One that does not answer makes nobody else wait, and a host that leaves ends it all at once.
 import type { Keepers, LeftAgent } from "../platform/agent-world.ts";
-import type { Clock } from "../platform/world.ts";
+import type { Clock, Log } from "../platform/world.ts";
+import { hostLeaves, messageOf } from "../protocol/fault.ts";
 import type { AgentManager } from "./agent-manager.ts";
 import type { Started } from "./agent-slot.ts";
 import type { IdleWatch } from "./idle-watch.ts";
 import type { Launcher } from "./launcher.ts";
 import type { Opener } from "./opener.ts";
 import type { Registry } from "./registry.ts";
+import type { AgentSession } from "./session.ts";
 
 export interface AdoptionDeps {
   clock: Clock;
-  keepers: Keepers | undefined;
+  log: Log;
+  keepers?: Keepers;
   launcher: Launcher;
   manager: AgentManager;
   opener: Opener;
@@ -18,45 +22,123 @@ export interface AdoptionDeps {
   watch: IdleWatch;
 }
 
+export interface Adoption {
+  /** Resolves when all that answers is taken over, and this session's agent too; a loss when this host leaves first. */
+  ready(session?: string): Promise<void>;
+  /** Also those that answer late, or never. */
+  readonly settled: Promise<void>;
+  /** This host leaves: nothing is adopted any more when this is done. */
+  end(): Promise<void>;
+}
+
 interface Adopted extends Started {
   left: LeftAgent;
   isGone: boolean;
 }
 
-export async function adoptLeft({
-  clock,
-  keepers,
-  launcher,
-  manager,
-  opener,
-  registry,
-  watch,
-}: AdoptionDeps): Promise<void> {
-  const left = keepers ? await keepers.left() : [];
-  const adopted = left.map(
-    (each): Adopted => ({ left: each, isGone: each.isGone || each.isEnding, ...launcher.adopt(each) }),
-  );
-  const byRun = new Map(adopted.map((each) => [each.left.run, each]));
+/** Whoever answers later is adopted later: a keeper that is stopped must not keep the others from working. */
+const PATIENT_MS = 250;
 
-  const sessions = registry.restore();
-  for (const session of sessions) {
-    const agent = byRun.get(session.fold.run ?? "");
-    if (agent) opener.isOpen(agent.client, session);
-    watch.restore(session);
-  }
-  const taken = new Set<string>();
-  for (const each of adopted) {
-    const { agent } = each.left;
-    if (each.isGone || taken.has(agent)) manager.bury(agent, each);
-    else {
-      taken.add(agent);
-      manager.adopt(agent, each);
+export function startAdoption(deps: AdoptionDeps): Adoption {
+  const over = new AbortController();
+  const ended = Promise.withResolvers<never>();
+  ended.promise.catch(() => undefined);
+  const late = new Map<string, Promise<void>>();
+  const adopting = adopt(deps, over.signal, late).catch((thrown) =>
+    deps.log.warn(`Not everything that an earlier host left could be taken over: ${messageOf(thrown)}`),
+  );
+  return {
+    async ready(session) {
+      await Promise.race([adopting, ended.promise]);
+      if (session !== undefined) await Promise.race([late.get(session), ended.promise]);
+      if (over.signal.aborted) throw hostLeaves();
+    },
+    settled: adopting.then(() => Promise.all(late.values())).then(() => undefined),
+    async end() {
+      over.abort();
+      ended.reject(hostLeaves());
+      await adopting;
+    },
+  };
+}
+
+async function adopt(deps: AdoptionDeps, signal: AbortSignal, late: Map<string, Promise<void>>): Promise<void> {
+  const { clock, log, keepers, launcher, manager, opener, registry, watch } = deps;
+  /** One bad thing costs only itself. */
+  const isolated = <Result>(what: string, work: () => Result): Result | undefined => {
+    try {
+      return work();
+    } catch (thrown) {
+      log.warn(`${what} cannot be taken over: ${messageOf(thrown)}`);
+      return undefined;
     }
-  }
+  };
+  const begin = (left: LeftAgent): Adopted | undefined => {
+    const isGone = left.isGone || left.isEnding;
+    const started = isolated(`${left.agent} of an earlier host`, () => launcher.adopt(left));
+    // Its turns are told as lost: then it must not work on.
+    if (!started) void left.abandon();
+    return started && { left, isGone, ...started };
+  };
+  const hosts = new Set<string>();
+  const join = (adopted: Adopted, sessions: readonly AgentSession[]): void => {
+    const { agent } = adopted.left;
+    for (const session of sessions) opener.isOpen(adopted.client, session);
+    if (adopted.isGone || hosts.has(agent)) return manager.bury(agent, adopted);
+    hosts.add(agent);
+    manager.adopt(agent, adopted);
+  };
+  const resume = (session: AgentSession, adopted: Adopted | undefined): void =>
+    isolated(`Session ${session.options.name}`, () => session.resume(adopted?.client, adopted?.isGone ?? true));
+
+  const left = keepers?.left(signal) ?? [];
+  const taken = new Set<LeftAgent>();
+  const taking = left.map((each) =>
+    each.taken.then(
+      () => void taken.add(each),
+      (thrown) => log.warn(`${each.agent} of an earlier host does not answer: ${messageOf(thrown)}`),
+    ),
+  );
+  if (left.length > 0) await patiently(clock, signal, taking);
+  if (signal.aborted) return;
+
+  const adopted = [...taken].flatMap((each) => begin(each) ?? []);
+  const sessions = registry.restore();
+  const of = (run: string) => sessions.filter(({ fold }) => fold.run === run);
+  for (const session of sessions) isolated(`Session ${session.options.name}`, () => watch.restore(session));
+  for (const each of adopted) join(each, of(each.left.run));
+
+  const missing = left.filter((each) => !taken.has(each));
+  const runs = new Set(missing.map(({ run }) => run));
   for (const session of sessions) {
-    const agent = byRun.get(session.fold.run ?? "");
-    session.resume(agent?.client, agent?.isGone ?? true);
+    const { run = "" } = session.fold;
+    if (runs.has(run)) session.isPostponed = true;
+    else
+      resume(
+        session,
+        adopted.find((each) => each.left.run === run),
+      );
+  }
+  for (const each of missing) {
+    const waiting = of(each.run);
+    const adoptLate = async (): Promise<void> => {
+      await taking[left.indexOf(each)];
+      if (signal.aborted) return;
+      const came = taken.has(each) ? begin(each) : void each.abandon();
+      if (came) join(came, waiting);
+      for (const session of waiting) resume(session, came);
+    };
+    const coming = adoptLate();
+    manager.expect(each.agent, coming);
+    for (const { options } of waiting) late.set(options.name, coming);
   }
   // What was said meanwhile is read first: whoever asks now is told how things are, and not how they were.
   if (adopted.length > 0) await clock.sleep(0);
+}
+
+async function patiently(clock: Clock, signal: AbortSignal, work: readonly Promise<unknown>[]): Promise<void> {
+  const enough = new AbortController();
+  const leaves = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  await Promise.race([Promise.all(work), clock.sleep(PATIENT_MS, enough.signal), leaves]);
+  enough.abort();
 }

@@ -3,7 +3,7 @@ import { type AgentOutcome, type AgentStatus, nextAgentLife, statusOf } from "..
 import type { Emitter } from "../core/emitter.ts";
 import { endProcess } from "../keeper/ladder.ts";
 import type { AgentExit, AgentProcess } from "../platform/agent-world.ts";
-import { Fault, messageOf } from "../protocol/fault.ts";
+import { Fault, hostLeaves, messageOf } from "../protocol/fault.ts";
 import type { AcpClient } from "./acp-client.ts";
 import { type AgentEvents, type AgentManagerDeps, createSlot, type Slot, type Started } from "./agent-slot.ts";
 
@@ -38,10 +38,20 @@ export class AgentManager {
   }
 
   ensureAgent(name: string): Promise<AcpClient> {
-    if (this.#over) return Promise.reject(shuttingDown());
+    if (this.#over) return Promise.reject(hostLeaves());
     const slot = this.#slot(name);
     if (slot.current && slot.life.state === "connected") return Promise.resolve(slot.current.client);
+    if (slot.coming) return slot.coming.then(() => this.ensureAgent(name));
     return slot.starting ?? this.#start(name, slot, { kind: "wanted" });
+  }
+
+  /** An earlier host left one, and it may still answer: nobody starts a second one meanwhile. */
+  expect(name: string, coming: Promise<void>): void {
+    const slot = this.#slot(name);
+    const both = Promise.all([slot.coming, coming]).then(() => {
+      if (slot.coming === both) slot.coming = undefined;
+    });
+    slot.coming = both;
   }
 
   /** Goes on with a process that an earlier host left. */
@@ -66,8 +76,9 @@ export class AgentManager {
   }
 
   async reconnect(name: string): Promise<void> {
-    if (this.#over) throw shuttingDown();
     const slot = this.#slot(name);
+    await slot.coming;
+    if (this.#over) throw hostLeaves();
     const { current, starting } = slot;
     slot.current = undefined;
     if (current) void this.#end(name, slot, current, new Error("Reconnecting"));
@@ -94,14 +105,17 @@ export class AgentManager {
     await Promise.all(names.map((name) => this.stop(name)));
   }
 
-  /** No more starts, and no more ends: what runs is another host's. */
-  leave(): void {
+  /** No more starts, and no more ends but of these: what runs is another host's. */
+  leave(ending: readonly string[] = []): void {
     this.#over = true;
-    for (const slot of this.#slots.values()) {
+    for (const [name, slot] of this.#slots) {
       slot.cancelWait();
+      if (ending.includes(name)) continue;
+      slot.isReleased = true;
+      slot.giveUp();
       slot.newest?.process.kept?.release();
       // Nobody waits for its answers any more: whoever adopts it does.
-      slot.newest?.client.end(shuttingDown());
+      slot.newest?.client.end(hostLeaves());
       slot.current = undefined;
     }
   }
@@ -148,6 +162,7 @@ export class AgentManager {
     slot.giveUp = () => reject(stopped);
     // The last process is gone before the next one begins: two of them could hold the same session.
     await Promise.race([slot.ending, givenUp]);
+    if (this.#over) throw hostLeaves();
     const started = this.#spawn(name, slot, display);
     return await this.#handshake(name, slot, started, givenUp);
   }
@@ -159,7 +174,9 @@ export class AgentManager {
     slot.newest = started;
     try {
       await Promise.race([client.initialize(), died(process), ...(givenUp ? [givenUp] : [])]);
+      if (slot.isReleased) throw hostLeaves();
     } catch (thrown) {
+      if (slot.isReleased) throw hostLeaves();
       void this.#end(name, slot, started, new Error("The handshake failed"));
       if (thrown instanceof Fault && thrown.code === "REFUSED") throw thrown;
       const detail = [messageOf(thrown), lastLines(process)].filter(Boolean).join("\n");
@@ -222,8 +239,6 @@ const describeExit = ({ code, signal }: AgentExit): string => {
   if (signal) return `exited with signal ${signal}`;
   return code === null ? "exited, and nobody saw how" : `exited with code ${code}`;
 };
-
-const shuttingDown = (): Fault => new Fault("REFUSED", "The host is shutting down and starts no agents");
 
 const lastLines = (process: AgentProcess): string => process.stderr().slice(-DETAIL_LINES).join("\n");
 

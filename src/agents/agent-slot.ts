@@ -32,6 +32,10 @@ export interface Slot {
   /** Connected or not yet. */
   newest: Started | undefined;
   starting: Promise<AcpClient> | undefined;
+  /** It is another host's. */
+  isReleased: boolean;
+  /** An earlier host left one, and it has not answered yet. */
+  coming: Promise<void> | undefined;
   cancelWait: Cancel;
   ending: Promise<void>;
   /** Fails the start that is under way. */
@@ -45,6 +49,8 @@ export const createSlot = (): Slot => ({
   current: undefined,
   newest: undefined,
   starting: undefined,
+  isReleased: false,
+  coming: undefined,
   cancelWait: () => {},
   ending: Promise.resolve(),
   giveUp: () => {},

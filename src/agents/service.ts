@@ -1,51 +1,23 @@
 // Who brings agents, sessions and clients together? One service in the host; each request is a verb.
 import { createEmitter } from "../core/emitter.ts";
-import { type PruneLimits, retentionOf } from "../core/prune.ts";
-import type { AgentRequest, AgentSessionInfo } from "../protocol/agents.ts";
-import { messageOf } from "../protocol/fault.ts";
-import type { IdleLimits } from "../protocol/settings.ts";
+import { retentionOf } from "../core/prune.ts";
+import { hostLeaves, messageOf } from "../protocol/fault.ts";
 import type { AcpClient } from "./acp-client.ts";
-import { adoptLeft } from "./adoption.ts";
+import { startAdoption } from "./adoption.ts";
 import { AgentManager } from "./agent-manager.ts";
 import type { AgentEvents } from "./agent-slot.ts";
 import { awakeFile } from "./awake-time.ts";
 import { pruneDaily } from "./daily-prune.ts";
 import { createIdleWatch } from "./idle-watch.ts";
-import { createLauncher, type LauncherWorld } from "./launcher.ts";
+import { createLauncher } from "./launcher.ts";
 import { createLingers } from "./lingers.ts";
 import { canClose, createOpener } from "./opener.ts";
 import { createRegistry } from "./registry.ts";
+import type { AgentService, AgentServiceDeps } from "./service-needs.ts";
 import type { AgentSession } from "./session.ts";
 import { hasNothingToDo, isDone } from "./session-needs.ts";
 import { orLogin } from "./turn-failure.ts";
-import { createVerbs, type ServiceClient } from "./verbs.ts";
-
-export interface AgentServiceDeps extends LauncherWorld {
-  idleLimits(): IdleLimits;
-  /** `company` may be another. */
-  companyChanged(): void;
-  /** A newer host has its agents: it must go. */
-  fenced?(): void;
-  /** Room on the disk where everything is kept. */
-  freeBytes?(): number;
-  /** How long journals are kept. */
-  retention?: PruneLimits;
-}
-
-export interface AgentService {
-  asked(client: ServiceClient, request: AgentRequest): Promise<unknown>;
-  acknowledged(clientId: string, session: string, seq: number): void;
-  left(clientId: string): void;
-  infos(): AgentSessionInfo[];
-  /** How many agents are attached to, working or kept. */
-  company(): number;
-  /** Ends every agent, working or not. */
-  endAgents(): Promise<void>;
-  /** Records nothing any more: the next host may begin. */
-  leave(): Promise<void>;
-  /** Ends the agents that nothing keeps, unless somebody is there to take them over. */
-  end(handsOver: boolean): Promise<void>;
-}
+import { createVerbs } from "./verbs.ts";
 
 export function createAgentService(deps: AgentServiceDeps): AgentService {
   const { log } = deps;
@@ -54,8 +26,8 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     registry.of(agent).find(({ acpSessionId }) => acpSessionId === sessionId);
 
   let hasLeft = false;
-  /** Without work when the journals were closed: what is heard later is the next host's to judge. */
-  let idleAtLeave: readonly string[] = [];
+  /** Ended by this host although it leaves: without work when the journals were closed, and nobody stands in line. */
+  let toEnd: readonly string[] = [];
   const isWritten = (agent: string): boolean =>
     registry.held().every(({ options, isBehind }) => options.agent !== agent || !isBehind);
 
@@ -165,6 +137,7 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     }
   });
   emitter.on("agent:connected", ({ cliType, client }) => {
+    if (hasLeft) return;
     watch.agentStarted(cliType);
     launcher.connected(client);
     lingers.tellAnew(cliType);
@@ -191,31 +164,38 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     lingers.tell(session.options.agent);
   };
 
-  const adopted = adoptLeft({
-    clock: deps.clock,
-    keepers: deps.keepers,
-    launcher,
-    manager,
-    opener,
-    registry,
-    watch,
-  }).catch((thrown) => log.warn(`Not everything that an earlier host left could be taken over: ${messageOf(thrown)}`));
+  const adoption = startAdoption({ ...deps, launcher, manager, opener, registry, watch });
 
-  deps.keepers?.onFenced(() => {
+  /** All at once: behind it nothing of this host writes, asks or ends any more, but what is to end with it. */
+  const depart = (isKept: boolean): void => {
     hasLeft = true;
+    cancelPrune();
     watch.end();
-    for (const session of registry.held()) session.end(true);
-    manager.leave();
+    for (const session of registry.held()) session.end(isKept);
+    manager.leave(toEnd);
+    deps.generation.giveUp();
+  };
+  const lost = (): void => {
+    if (hasLeft) return;
+    void adoption.end();
+    depart(true);
     deps.fenced?.();
-  });
+  };
+  deps.keepers?.onFenced(lost);
+  deps.generation.onLost(lost);
 
   const cancelPrune = pruneDaily(deps, () => void registry.prune(deps.retention ?? retentionOf({})));
   const verbs = createVerbs({ ...deps, launcher, manager, registry, watch, ready, linger: lingers.tell, close });
 
   return {
     async asked(client, request) {
-      if (deps.keepers) await adopted;
-      return await verbs.asked(client, request);
+      await adoption.ready("session" in request ? request.session : undefined);
+      try {
+        return await verbs.asked(client, request);
+      } catch (thrown) {
+        // What failed because this host leaves is for the next one to do.
+        throw hasLeft ? hostLeaves() : thrown;
+      }
     },
     acknowledged: (clientId, name, seq) => registry.live(name)?.viewers.acknowledged(clientId, seq),
     left(clientId) {
@@ -224,23 +204,23 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     infos: () => registry.all().map(verbs.infoOf),
     company: watch.company,
     async endAgents() {
-      await adopted;
+      await adoption.settled;
       await manager.shutdownAll();
       // The ends of their turns are recorded.
       await deps.clock.sleep(0);
+      return (await deps.keepers?.endOthers()) ?? [];
     },
-    async leave() {
-      hasLeft = true;
-      idleAtLeave = manager.names().filter(watch.isIdle);
-      watch.end();
-      for (const session of registry.held()) session.end(deps.keepers !== undefined);
+    async leave(handsOver) {
+      await adoption.end();
+      if (!hasLeft) {
+        toEnd = !deps.keepers ? manager.names() : handsOver ? [] : manager.names().filter(watch.isIdle);
+        depart(deps.keepers !== undefined);
+      }
       // What was recorded last is sent before the goodbye.
       await deps.clock.sleep(0);
     },
-    async end(handsOver) {
-      cancelPrune();
-      watch.end();
-      await manager.shutdownAll(!deps.keepers ? manager.names() : handsOver ? [] : idleAtLeave);
+    async end() {
+      await manager.shutdownAll(toEnd);
       manager.leave();
     },
   };

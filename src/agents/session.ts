@@ -37,6 +37,8 @@ export class AgentSession {
   suppressed: boolean;
   readonly settings: SessionSettings;
   #policy: Policy = "deny";
+  /** Its agent has not answered this host yet: prompts are recorded, and wait for `resume`. */
+  isPostponed = false;
 
   constructor(options: SessionOptions, deps: SessionDeps) {
     const { fold } = deps.journal;
@@ -63,7 +65,7 @@ export class AgentSession {
     const waiting = this.#permissions.open > 0;
     return {
       turn: waiting ? "waiting" : this.#running ? "running" : "idle",
-      queued: this.#queue.length,
+      queued: this.#queue.length + (this.isPostponed ? this.fold.open.length : 0),
       outstanding: this.#written.size,
       permissions: this.#permissions.open,
       ...this.#activity.times,
@@ -86,6 +88,7 @@ export class AgentSession {
 
   /** What an earlier host left open: the turn that runs in this client, if it still does, and what was queued. */
   resume(client: AcpClient | undefined, isGone: boolean): void {
+    this.isPostponed = false;
     const { started } = this.fold;
     for (const prompt of leftPrompts(this.#deps.journal)) {
       const { promptId, at } = prompt;
@@ -105,9 +108,7 @@ export class AgentSession {
     return this.#deps.journal.fold;
   }
 
-  knows(promptId: string): boolean {
-    return this.#known.has(promptId);
-  }
+  knows = (promptId: string): boolean => this.#known.has(promptId);
 
   /** Under an id that is known already nothing is sent again. Returns behind which record its events are. */
   prompt(prompt: Prompt): number {
@@ -117,6 +118,8 @@ export class AgentSession {
     const last = closes ? { closes } : {};
     this.#scribe.mustRecord("prompt", { promptId, text, policy, clientId, queued: this.#queue.length + 1, ...last });
     this.#known.set(promptId, after);
+    // What is on record is taken up with the rest.
+    if (this.isPostponed) return after;
     this.#queue.push(prompt);
     void this.#pump();
     return after;
@@ -157,10 +160,6 @@ export class AgentSession {
     };
   }
 
-  answer(permissionId: string, optionId: string | null, by: string): void {
-    this.#permissions.answer(permissionId, optionId, by);
-  }
-
   updated({ update, beside = {}, source }: SaidUpdate): void {
     if (source && isOnRecord(this.fold, source)) return;
     this.#activity.heard();
@@ -173,12 +172,14 @@ export class AgentSession {
   permission(params: PermissionParams, permissionId: string): Promise<PermissionOutcome> {
     this.#activity.heard();
     const asked = this.#permissions.ask(params, permissionId, this.#policy);
-    // It crossed the cancel on its way: nobody is asked for a turn that is to end.
+    // It crossed the cancel on its way.
     if (this.#cancelled) this.#permissions.cancel("cancel", permissionId);
     return asked;
   }
 
   permissionWithdrawn = (permissionId: string): void => this.#permissions.cancel("agent", permissionId);
+
+  answer: Permissions["answer"] = (...words) => this.#permissions.answer(...words);
 
   /** The process is gone: nobody waits for its answers any more. */
   agentLost(): void {

@@ -1,6 +1,6 @@
 // How does a client's request reach what else the host offers, and how does the answer come back?
 import type { AgentRequest, SessionRecord } from "../protocol/agents.ts";
-import { Fault, messageOf, SessionDisconnectedError } from "../protocol/fault.ts";
+import { Fault, hostLeaves, messageOf } from "../protocol/fault.ts";
 import type { IdleLimits } from "../protocol/settings.ts";
 import type { Client } from "./client-link.ts";
 
@@ -11,9 +11,10 @@ export interface HostService {
   left(clientId: string): void;
   /** How many of its things a host must not leave alone. */
   company?(): number;
-  /** The next host may begin when this is done. */
-  leave?(): Promise<void>;
-  endAgents?(): Promise<void>;
+  /** The next host may begin when this is done; `handsOver`: somebody stands in line. */
+  leave?(handsOver: boolean): Promise<void>;
+  /** Returns what could not be ended, and why. */
+  endAgents?(): Promise<string[]>;
 }
 
 /** What such a service must know of its host. */
@@ -38,7 +39,7 @@ export async function askService(
   const events = (session: string, records: SessionRecord[], notice?: string) =>
     client.send({ type: "agent-events", session, events: records, ...(notice === undefined ? {} : { notice }) });
   try {
-    if (service === "closing") throw new SessionDisconnectedError("", "the host is shutting down");
+    if (service === "closing") throw hostLeaves();
     if (!service) throw new Fault("REFUSED", "This host runs no agents; it was started by a program of somebody's own");
     const result = await service.asked({ clientId: client.clientId, events }, request);
     client.send({ type: "agent-response", requestId, result });

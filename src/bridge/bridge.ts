@@ -41,7 +41,7 @@ export interface BridgeListener {
   notice?(message: string): void;
 }
 
-export type EndingService = HostService & { end(handsOver: boolean): Promise<void> };
+export type EndingService = HostService & { end(): Promise<void> };
 
 export interface BridgeOptions {
   port: number;

@@ -27,7 +27,6 @@ export function createHosting(world: World, options: Options, notice: (message: 
   let host: BridgeHost | undefined;
   let idleEnd: IdleEnd | undefined;
   let service: EndingService | undefined;
-  let handedOver = false;
 
   const choose = (port: number, successor: boolean): { settings: Settings; isNew: boolean } => {
     const inherited = successor && port !== 0 ? state.settings(port) : undefined;
@@ -52,10 +51,9 @@ export function createHosting(world: World, options: Options, notice: (message: 
       endsWhenIdle: () => idleEnd?.describe() ?? null,
       async seal(handsOver) {
         // With nobody in line the reign ends here, and the next host starts with its own settings.
-        handedOver = handsOver;
         if (!handsOver) state.forgetSettings(host?.port ?? port);
         // Before anybody else can host: a journal has one writer.
-        await service?.leave?.();
+        await service?.leave?.(handsOver);
       },
     });
   };
@@ -132,7 +130,7 @@ export function createHosting(world: World, options: Options, notice: (message: 
       // Or the clients that leave now would wind it up again, and its timer would keep the process alive.
       idleEnd = undefined;
       await host?.shutdown();
-      await service?.end(handedOver);
+      await service?.end();
     },
   };
 }

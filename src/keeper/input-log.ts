@@ -8,10 +8,18 @@ export interface Input {
 
 type Entry = Input | { done: string };
 
+const isEntry = (value: unknown): value is Entry => {
+  if (typeof value !== "object" || value === null) return false;
+  const { key, line, done } = value as Record<string, unknown>;
+  return typeof done === "string" || (typeof key === "string" && typeof line === "string");
+};
+
+/** Undefined: damaged. It costs what it says, and nothing else. */
 const parse = (text: string): Entry | undefined => {
   try {
     // What was given back is a hole, and a hole is zeros.
-    return JSON.parse(text.replace(/^\0+/, ""));
+    const value: unknown = JSON.parse(text.replace(/^\0+/, ""));
+    return isEntry(value) ? value : undefined;
   } catch {
     return undefined;
   }

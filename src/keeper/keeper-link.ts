@@ -38,6 +38,7 @@ export function createKeeperLink(deps: KeeperLinkDeps, events: KeeperLinkEvents)
   let socket: LineSocket | undefined;
   let inputEnd = 0;
   let over = false;
+  const closed = Promise.withResolvers<LineConnected>();
 
   const send = (line: HostLine): void => socket?.send(JSON.stringify(line));
   const ask = (key: string): void => {
@@ -72,7 +73,7 @@ export function createKeeperLink(deps: KeeperLinkDeps, events: KeeperLinkEvents)
   return {
     async open() {
       const { promise, resolve } = Promise.withResolvers<boolean>();
-      const connected = await deps.connect(deps.socket, (made) => ({
+      const connecting = deps.connect(deps.socket, (made) => ({
         line(text) {
           const line = over ? undefined : parseLine<KeeperLine>(text, "told");
           if (line) told(line, resolve);
@@ -84,7 +85,14 @@ export function createKeeperLink(deps: KeeperLinkDeps, events: KeeperLinkEvents)
           if (!over) events.lost();
         },
       }));
-      if (connected.kind === "refused" || over) return false;
+      void closed.promise.then(() => resolve(false));
+      const connected = await Promise.race([connecting, closed.promise]);
+      if (over) {
+        // A frozen keeper may let us in when nobody wants to come in any more.
+        void connecting.then((late) => (late.kind === "open" ? late.socket.end() : undefined));
+        return false;
+      }
+      if (connected.kind === "refused") return false;
       socket = connected.socket;
       send({ verb: "attach", version: KEEPER_VERSION, generation: deps.generation });
       // A frozen one answers nobody.
@@ -110,6 +118,7 @@ export function createKeeperLink(deps: KeeperLinkDeps, events: KeeperLinkEvents)
       over = true;
       socket?.end();
       socket = undefined;
+      closed.resolve({ kind: "refused" });
     },
   };
 }

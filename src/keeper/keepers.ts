@@ -1,14 +1,14 @@
 // Which agents of this port does a keeper hold? The directory tells; a new host takes over what earlier ones left.
 import { join } from "node:path";
 import type { AgentProcessEvents, Keepers, LeftAgent, SpawnAgent } from "../platform/agent-world.ts";
-import type { Files } from "../platform/world.ts";
 import { messageOf } from "../protocol/fault.ts";
+import { endUnreached } from "./end-unreached.ts";
 import { readInputs } from "./input-log.ts";
 import { createKeptAgent, type KeptAgentDeps, type KeptProcess } from "./kept-agent.ts";
 import { type KeeperSpec, type Place, placeAt, SOCKET_PATH_BYTES } from "./place.ts";
 import { KEEPER_VERSION } from "./wire.ts";
 
-export interface KeepersDeps extends Omit<KeptAgentDeps, "generation" | "place" | "spec" | "fenced"> {
+export interface KeepersDeps extends Omit<KeptAgentDeps, "place" | "spec" | "fenced"> {
   /** Of the port. */
   directory: string;
   /** Short, and ours alone, for sockets whose own place has too long a path. */
@@ -22,26 +22,14 @@ export interface KeptAgents extends Keepers {
   spawn: SpawnAgent;
 }
 
-/** Counted up by each host; the port is its lock. */
-function nextGeneration(files: Files, directory: string): number {
-  const path = join(directory, "generation");
-  const last = Number(files.readPrivate(path) ?? 0);
-  const generation = (Number.isSafeInteger(last) ? last : 0) + 1;
-  try {
-    files.replace(path, `${generation}\n`);
-  } catch {
-    // A full disk must not keep a host from hosting; equal generations are told apart by who came last.
-  }
-  return generation;
-}
-
 const RUN = /^[A-Za-z0-9-]+$/;
 const RUN_LETTERS = 8;
 
 export function createKeepers(deps: KeepersDeps): KeptAgents {
-  const { files, log } = deps;
+  const { files, log, generation } = deps;
   const home = join(deps.directory, "keepers");
-  const generation = nextGeneration(files, deps.directory);
+  /** Directories whose agents are ours. */
+  const ours = new Set<string>();
 
   const socketFor = (directory: string, run: string): string => {
     const own = join(directory, "s");
@@ -53,56 +41,72 @@ export function createKeepers(deps: KeepersDeps): KeptAgents {
     if (!isFenced) tellFenced();
     isFenced = true;
   };
-  const processAt = (place: Place, spec: KeeperSpec): KeptProcess =>
-    createKeptAgent({ ...deps, generation, place, spec, fenced });
+  const processAt = (place: Place, spec: KeeperSpec): KeptProcess => {
+    ours.add(place.directory);
+    return createKeptAgent({ ...deps, place, spec, fenced });
+  };
 
-  const take = async (name: string): Promise<LeftAgent[]> => {
+  const leftAt = (name: string, signal: AbortSignal): LeftAgent[] => {
     const place = placeAt(files, join(home, name));
     const spec = place.spec();
-    const state = place.state();
-    // Begun and never finished: whoever made it died before there was an agent.
-    if (!spec || !state) {
-      files.removeDirectory(place.directory);
+    // Begun and never finished, or half removed: there is no agent, or none any more.
+    if (!spec || !place.state()) {
+      place.remove();
       return [];
     }
     const process = processAt(place, spec);
-    await process.take();
+    const leave = (): void => process.kept?.release();
+    signal.addEventListener("abort", leave, { once: true });
     return [
       {
         agent: spec.agent,
         run: spec.run,
+        taken: process.take(),
         get isGone() {
           return process.isGone;
         },
-        isEnding: place.state()?.ending === true,
-        checkpoint: files.readPrivate(place.checkpoint),
+        get isEnding() {
+          return place.state()?.ending === true;
+        },
+        get checkpoint() {
+          return files.readPrivate(place.checkpoint);
+        },
         inputs: (from) => readInputs(files, place.inputLog, from),
         adopt(offset: number, events: AgentProcessEvents) {
           process.listen(offset, events);
+          signal.removeEventListener("abort", leave);
           return process;
+        },
+        async abandon() {
+          leave();
+          const left = await endUnreached(deps, place);
+          if (left !== undefined) log.warn(`${spec.agent} could not be ended: ${left}`);
         },
       },
     ];
   };
+  const isolated = <Result>(name: string, work: () => Result[]): Result[] => {
+    try {
+      return work();
+    } catch (thrown) {
+      log.warn(`What an earlier host left in "${name}" cannot be taken over: ${messageOf(thrown)}`);
+      return [];
+    }
+  };
+  const names = (): string[] => files.list(home).filter((name) => RUN.test(name));
 
   return {
     generation,
     onFenced(tell) {
       tellFenced = tell;
     },
-    async left() {
-      const taken = await Promise.all(
-        files
-          .list(home)
-          .filter((name) => RUN.test(name))
-          .map((name) =>
-            take(name).catch((thrown) => {
-              log.warn(`What an earlier host left in "${name}" cannot be taken over: ${messageOf(thrown)}`);
-              return [];
-            }),
-          ),
-      );
-      return taken.flat();
+    left: (signal) => names().flatMap((name) => isolated(name, () => leftAt(name, signal))),
+    async endOthers() {
+      const ended = names()
+        .map((name) => join(home, name))
+        .filter((directory) => !ours.has(directory))
+        .map((directory) => endUnreached(deps, placeAt(files, directory)));
+      return (await Promise.all(ended)).filter((why) => why !== undefined);
     },
     spawn({ agent, run, command, args, env, cwd }, events) {
       const found = deps.find(command, env["PATH"] ?? "");
@@ -128,7 +132,7 @@ export function createKeepers(deps: KeepersDeps): KeptAgents {
       try {
         process.start();
       } catch (thrown) {
-        files.removeDirectory(place.directory);
+        place.remove();
         throw thrown;
       }
       process.listen(0, events);

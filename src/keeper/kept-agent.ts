@@ -180,9 +180,13 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
         tail?.stop();
         link.send({ verb: "leave" });
         link.close();
-        files.removeDirectory(place.directory);
-        // It may lie elsewhere, and a keeper that was killed took nothing with it.
-        files.remove(spec.socket);
+        try {
+          place.remove();
+          // It may lie elsewhere, and a keeper that was killed took nothing with it.
+          files.remove(spec.socket);
+        } catch (thrown) {
+          log.warn(`What ${spec.agent} left is for the next host to remove: ${messageOf(thrown)}`);
+        }
       },
     },
   };

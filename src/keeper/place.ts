@@ -39,6 +39,8 @@ export interface Place {
   spec(): KeeperSpec | undefined;
   state(): KeeperState | undefined;
   keepSpec(spec: KeeperSpec): void;
+  /** Begins with what makes it a keeper's directory: half removed it is nobody's. */
+  remove(): void;
   keepState(state: KeeperState): void;
   /** Whether this process may keep it: one at a time, and never before the one ahead of it is dead. */
   claim(self: ProcessMark, isDead: (mark: ProcessMark) => boolean): boolean;
@@ -69,6 +71,10 @@ export function placeAt(files: Files, directory: string): Place {
     spec: () => read<KeeperSpec>("spec.json"),
     state: () => read<KeeperState>("state.json"),
     keepSpec: (spec) => files.replace(at("spec.json"), JSON.stringify(spec)),
+    remove() {
+      files.remove(at("spec.json"));
+      files.removeDirectory(directory);
+    },
     keepState: (state) => files.replace(at("state.json"), JSON.stringify(state)),
     claim(self, isDead) {
       const own = JSON.stringify(self);

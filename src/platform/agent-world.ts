@@ -61,22 +61,42 @@ export interface KeptAgent {
 export interface LeftAgent {
   agent: string;
   run: string;
+  /** Resolves when it is ours, which fences the earlier host, or gone. What follows is true then, and not before. */
+  readonly taken: Promise<void>;
   /** Gone: only what it said last is there to be read. */
   readonly isGone: boolean;
   /** It was told to end: it is only to be seen to its end. */
-  isEnding: boolean;
-  checkpoint: string | undefined;
+  readonly isEnding: boolean;
+  readonly checkpoint: string | undefined;
   /** What was written to it behind an offset of its input's log. */
   inputs(from: number): { key: string; line: string }[];
   /** Its output is told from this offset on. */
   adopt(offset: number, events: AgentProcessEvents): AgentProcess;
+  /** It cannot be used: it is ended by force, and its files are removed. */
+  abandon(): Promise<void>;
+}
+
+/** The right to write what a port's hosts leave to each other. */
+export interface Generation {
+  /** A newer host has a higher one. */
+  readonly number: number;
+  /** Whether this host still has it; looked up again after a second. */
+  holds(): boolean;
+  /** Looked up now, also by a host that has left: there may be nobody after it. */
+  isNewest(): boolean;
+  /** This host leaves: from now on nothing is written. */
+  giveUp(): void;
+  /** A newer host was found: told once, and never after `giveUp`. */
+  onLost(tell: () => void): void;
 }
 
 export interface Keepers {
   /** Of this host; a newer one has a higher number. */
   readonly generation: number;
-  /** Those that earlier hosts left, taken over: their hosts are fenced. */
-  left(): Promise<LeftAgent[]>;
+  /** Those that earlier hosts left; each is being taken over, until the signal says that this host leaves. */
+  left(signal: AbortSignal): LeftAgent[];
+  /** Ends what is still in the directory and was never taken over; returns what could not be ended, and why. */
+  endOthers(): Promise<string[]>;
   /** A newer host has them: told once. */
   onFenced(tell: () => void): void;
 }

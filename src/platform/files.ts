@@ -2,6 +2,7 @@
 import {
   chmodSync,
   closeSync,
+  constants,
   existsSync,
   fstatSync,
   linkSync,
@@ -95,6 +96,15 @@ export const systemFiles: Files = {
     } catch (thrown) {
       rmSync(made, { force: true });
       throw thrown;
+    }
+  },
+  overwrite(path, text) {
+    const fd = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+    try {
+      checkPrivate(path, 0o600);
+      writeSync(fd, text, 0);
+    } finally {
+      closeSync(fd);
     }
   },
   createOnce(path, text) {

@@ -103,6 +103,8 @@ export interface Files {
   readPrivate(path: string): string | undefined;
   /** Replaces the file in one step, 0600. */
   replace(path: string, text: string): void;
+  /** Writes over the beginning of the file in place, 0600: where it has the length already that needs no room. */
+  overwrite(path: string, text: string): void;
   /** Writes the file unless it exists, and returns what it holds: losers get the winner's text. */
   createOnce(path: string, text: string): string;
   remove(path: string): void;

@@ -67,6 +67,9 @@ export class SessionDisconnectedError extends Fault {
   }
 }
 
+/** Of a host that was told to go: whoever hosts next may be asked. */
+export const hostLeaves = (): SessionDisconnectedError => new SessionDisconnectedError("", "the host is shutting down");
+
 export class SessionNotFoundError extends Fault {
   constructor(message: string, data: Record<string, unknown> = {}) {
     super("SESSION_NOT_FOUND", message, data);

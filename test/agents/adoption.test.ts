@@ -453,14 +453,14 @@ describe("hosts", () => {
 
   test("[KP8] a host that leaves in order leaves a working agent to its keeper, and ends an idle one", () => {
     const { world } = keptMidTurn();
-    world.machine.wait(world.service.leave());
-    world.machine.wait(world.service.end(false));
+    world.machine.wait(world.service.leave(false));
+    world.machine.wait(world.service.end());
     expect([world.agent.alive, world.agent.done]).toEqual([true, []]);
     const next = world.takeover();
     end(next);
     expect(next.of("turn-ended").map(({ data }) => data["stopReason"])).toEqual(["end_turn"]);
-    next.machine.wait(next.service.leave());
-    next.machine.wait(next.service.end(false));
+    next.machine.wait(next.service.leave(false));
+    next.machine.wait(next.service.end());
     next.machine.advance(2_000);
     expect([next.agent.alive, next.machine.files.list("/state/keepers")]).toEqual([false, []]);
   });

@@ -2,11 +2,13 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { AgentDefinition } from "../../src/agents/definitions.ts";
-import { type AgentService, createAgentService } from "../../src/agents/service.ts";
+import { createAgentService } from "../../src/agents/service.ts";
+import type { AgentService } from "../../src/agents/service-needs.ts";
 import { endProcess } from "../../src/keeper/ladder.ts";
 import { findCommand, spawnAgent } from "../../src/platform/agent-child.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { systemFiles } from "../../src/platform/files.ts";
+import { takeGeneration } from "../../src/platform/generation.ts";
 import type { Clock } from "../../src/platform/world.ts";
 import type { SessionRecord } from "../../src/protocol/agents.ts";
 import { DEFAULT_SETTINGS } from "../../src/protocol/settings.ts";
@@ -49,6 +51,7 @@ async function openWith(how: string, clock: Clock = systemClock): Promise<Turn> 
     log: { info() {}, warn: (message) => void warnings.push(message) },
     newId: () => crypto.randomUUID(),
     directory: directory.path,
+    generation: takeGeneration(systemFiles, clock, directory.path),
     definitions: [definition],
     spawn: spawnAgent,
     which: findCommand,
@@ -85,7 +88,8 @@ async function openWith(how: string, clock: Clock = systemClock): Promise<Turn> 
       await until(() => heard.filter(({ type }) => type === "turn-ended").length > before);
     },
     async [Symbol.asyncDispose]() {
-      await service.end(false);
+      await service.leave(false);
+      await service.end();
       directory[Symbol.dispose]();
     },
   };

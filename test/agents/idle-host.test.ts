@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { BUILT_IN } from "../../src/agents/definitions.ts";
 import { createAgentService } from "../../src/agents/service.ts";
 import { endWhenIdle } from "../../src/bridge/idle-end.ts";
+import { takeGeneration } from "../../src/platform/generation.ts";
 import type { AgentRequest } from "../../src/protocol/agents.ts";
 import { open } from "../support/bridges.ts";
 import { createMachine } from "../support/fake-world.ts";
@@ -28,6 +29,7 @@ function openHost(idle: { idleTimeoutMs: number; maxIdleMs: number; staleOutputM
       createAgentService({
         ...process.world,
         ...needs,
+        generation: takeGeneration(machine.files, process.clock, "/state"),
         directory: "/state",
         definitions: BUILT_IN,
         spawn: agents.spawn,

@@ -345,7 +345,8 @@ describe("stopping", () => {
   test("a host that ends checks nothing any more", () => {
     const world = openIdleWorld();
     world.prompt("one");
-    world.machine.wait(world.service.end(false));
+    world.machine.wait(world.service.leave(false));
+    world.machine.wait(world.service.end());
     world.machine.advance(HOUR);
     expect(world.idle().verdict).not.toBe("stopped");
     expect(world.agents.all).toHaveLength(1);

@@ -1,7 +1,9 @@
 // On what do idle tests stand? The real service over agents in memory, on a virtual clock; time passes when a test says so.
 import { BUILT_IN } from "../../src/agents/definitions.ts";
-import { type AgentService, createAgentService } from "../../src/agents/service.ts";
+import { createAgentService } from "../../src/agents/service.ts";
+import type { AgentService } from "../../src/agents/service-needs.ts";
 import type { ServiceClient } from "../../src/agents/verbs.ts";
+import { takeGeneration } from "../../src/platform/generation.ts";
 import type { AgentRequest, AgentSessionInfo, SessionRecord } from "../../src/protocol/agents.ts";
 import { DEFAULT_SETTINGS, type IdleLimits } from "../../src/protocol/settings.ts";
 import { createMachine, type FakeProcess, type LogLine, type Machine } from "../support/fake-world.ts";
@@ -52,6 +54,7 @@ export function openIdleWorld({ limits, agents: agentOptions }: IdleWorldOptions
   const idleLimits = { ...DEFAULT_SETTINGS.idle, ...limits };
   const service = createAgentService({
     ...process.world,
+    generation: takeGeneration(machine.files, process.clock, "/state"),
     directory: "/state",
     definitions: BUILT_IN,
     spawn: agents.spawn,

@@ -120,7 +120,7 @@ describe("output that holes cannot be made in", () => {
 
   test("[KP9] [KP8] not by a host that leaves: the agent is its keeper's", () => {
     const { world } = crowded();
-    world.machine.wait(world.service.leave());
+    world.machine.wait(world.service.leave(true));
     end(world);
     expect([agentsOf(world), world.agent.alive]).toEqual([1, true]);
   });

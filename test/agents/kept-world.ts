@@ -1,5 +1,6 @@
 // On what do takeovers stand in a test? The whole service with keepers; the host dies, the keepers and agents live on.
-import type { AgentServiceDeps } from "../../src/agents/service.ts";
+import type { AgentServiceDeps } from "../../src/agents/service-needs.ts";
+import { takeGeneration } from "../../src/platform/generation.ts";
 import type { SessionRecord } from "../../src/protocol/agents.ts";
 import { type Held, type KeeperWorld, openKeeperWorld } from "../keeper/keeper-world.ts";
 import { createMachine, type Machine } from "../support/fake-world.ts";
@@ -35,8 +36,9 @@ function openHost(keep: KeeperWorld, more: Partial<AgentServiceDeps>): KeptWorld
   const world = openService({
     machine,
     deps(process) {
-      const keepers = keep.keepersOf(process);
-      return { keepers, spawn: keepers.spawn, fenced: () => void fenced++, ...more };
+      const generation = takeGeneration(machine.files, process.clock, "/state");
+      const keepers = keep.keepersOf(process, generation);
+      return { generation, keepers, spawn: keepers.spawn, fenced: () => void fenced++, ...more };
     },
   });
   const { journal } = world;

@@ -219,7 +219,7 @@ describe("the host leaves", () => {
     const world = midTurn();
     const { viewer, machine, service, session } = world;
     viewer.prompt("queued", { session });
-    machine.wait(service.leave());
+    machine.wait(service.leave(false));
     expect(viewer.of("turn-ended").map(({ data }) => [data["stopReason"], data["code"]])).toEqual([
       ["lost", "AGENT_LOST"],
       ["lost", "AGENT_LOST"],
@@ -229,14 +229,14 @@ describe("the host leaves", () => {
   test("[SE3] from then on it writes nothing: a journal has one writer, and no number is given twice", () => {
     const world = midTurn();
     const { machine, service, agents, acpId, journal, viewer } = world;
-    machine.wait(service.leave());
+    machine.wait(service.leave(false));
     const next = world.nextHost();
     const client = next.client();
     client.prompt("second", { session: "work" });
     agents.latest.text(acpId, "too late");
     agents.latest.answer("session/prompt", END_TURN);
     expect(() => viewer.prompt("to the old host", { session: "work" })).toThrow();
-    machine.wait(service.end(false));
+    machine.wait(service.end());
     machine.until(() => next.agents.all[0]?.asked("session/prompt").length === 1);
     const seqs = journal("work").map(({ seq }) => seq);
     expect(seqs).toEqual(seqs.map((_, index) => index + 1));

@@ -1,6 +1,8 @@
 // On what does the whole service stand in a test? Agents in memory, a disk in memory, clients that write down what they hear.
 import { BUILT_IN } from "../../src/agents/definitions.ts";
-import { type AgentService, type AgentServiceDeps, createAgentService } from "../../src/agents/service.ts";
+import { createAgentService } from "../../src/agents/service.ts";
+import type { AgentService, AgentServiceDeps } from "../../src/agents/service-needs.ts";
+import { filesUnder, takeGeneration } from "../../src/platform/generation.ts";
 import type { AgentRequest, SessionRecord } from "../../src/protocol/agents.ts";
 import { DEFAULT_SETTINGS } from "../../src/protocol/settings.ts";
 import { createMachine, type FakeProcess, type Machine } from "../support/fake-world.ts";
@@ -50,8 +52,13 @@ export function openService(options: ServiceOptions = {}): ServiceWorld {
   const { machine = createMachine(), deps = {}, ...rest } = options;
   const process = machine.process();
   const agents = createFakeAgents(rest);
+  const more = typeof deps === "function" ? deps(process) : deps;
+  const { files, clock } = process.world;
+  const generation = more.generation ?? takeGeneration(files, clock, "/state");
   const service = createAgentService({
     ...process.world,
+    files: filesUnder(generation, files),
+    generation,
     directory: "/state",
     definitions: BUILT_IN,
     spawn: agents.spawn,
@@ -60,7 +67,7 @@ export function openService(options: ServiceOptions = {}): ServiceWorld {
     companyChanged() {},
     // Files have no times here: all of them would be too old.
     retention: { maxAgeMs: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY },
-    ...(typeof deps === "function" ? deps(process) : deps),
+    ...more,
   });
   return {
     machine,

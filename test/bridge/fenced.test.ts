@@ -21,11 +21,13 @@ function serve(machine: Machine): Served {
     asked: async () => ({}),
     acknowledged() {},
     left() {},
-    async leave() {
-      done.push(`leaves, the port is ${machine.holder(PORT)?.pid === process.pid ? "its own" : "free"}`);
+    async leave(handsOver) {
+      done.push(
+        `leaves ${handsOver ? "to the next" : "alone"}, the port is ${machine.holder(PORT)?.pid === process.pid ? "its own" : "free"}`,
+      );
     },
-    async end(handsOver) {
-      done.push(`ends, ${handsOver ? "handed over" : "alone"}`);
+    async end() {
+      done.push("ends");
     },
   };
   opened = open(machine, {
@@ -48,7 +50,7 @@ test("[KP8] a fenced host says so, closes its journals before the port is free, 
   expect(machine.holder(PORT)?.pid).toBe(first.process.pid);
   // In good order: nobody took it for dead, and nobody waited for its place in line.
   expect(first.states).toEqual(["detecting-failure", "taking-over", "promoted"]);
-  expect(host.done).toEqual(["leaves, the port is its own", "ends, handed over"]);
+  expect(host.done).toEqual(["leaves to the next, the port is its own", "ends"]);
   expect(host.process.log.map(({ message }) => message)).toContain("A newer host has our agents; this one leaves");
   expect([host.bridge.isConnected, first.bridge.role, second.bridge.role]).toEqual([false, "host", "client"]);
   expect([first.done, second.done]).toEqual([[], []]);
@@ -59,5 +61,5 @@ test("[KP8] with nobody in line it leaves too, and never hosts again", () => {
   const host = serve(machine);
   host.fence();
   machine.advance(60_000);
-  expect([machine.holder(PORT), host.done]).toEqual([undefined, ["leaves, the port is its own", "ends, alone"]]);
+  expect([machine.holder(PORT), host.done]).toEqual([undefined, ["leaves alone, the port is its own", "ends"]]);
 });

@@ -6,12 +6,14 @@ import { type HostLine, parseLine } from "../../src/keeper/wire.ts";
 import type {
   AgentExit,
   AgentProcess,
+  Generation,
   HeldAgent,
   Life,
   LineEvents,
   ProcessMark,
   Tail,
 } from "../../src/platform/agent-world.ts";
+import { filesUnder, takeGeneration } from "../../src/platform/generation.ts";
 import { createFakeAgents, type FakeAgent, type FakeAgentOptions, type FakeAgents } from "../agents/fake-agent.ts";
 import { createFakeLines, type FakeLines } from "../support/fake-lines.ts";
 import { createMachine, type FakeProcess, type Machine } from "../support/fake-world.ts";
@@ -47,7 +49,7 @@ export interface KeeperWorld {
   readonly swept: string[];
   /** Linger times that keepers were told, oldest first. */
   readonly lingers: number[];
-  keepersOf(host: FakeProcess, fenced?: () => void): KeptAgents;
+  keepersOf(host: FakeProcess, generation?: Generation, fenced?: () => void): KeptAgents;
   startKeeper(directory: string): FakeProcess;
   /** The agent says this much of a line, straight to its file. */
   append(held: Held, text: string): void;
@@ -254,10 +256,11 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
       if (!one) throw new Error("There is no agent");
       return JSON.parse(files.texts.get(`${one.place.directory}/state.json`) ?? "null");
     },
-    keepersOf(host, fenced) {
+    keepersOf(host, generation = takeGeneration(files, host.clock, "/state"), fenced) {
       const kept = createKeepers({
         clock: host.clock,
-        files,
+        files: filesUnder(generation, files),
+        generation: generation.number,
         log: host.world.log,
         directory: "/state",
         connect: lines.of(host).connect,

@@ -1,7 +1,7 @@
 // What does a host see of an agent that a keeper holds? A process like any other, whoever of the two dies.
 import { describe, expect, test } from "bun:test";
 import type { KeptAgents } from "../../src/keeper/keepers.ts";
-import type { AgentExit, AgentProcess } from "../../src/platform/agent-world.ts";
+import type { AgentExit, AgentProcess, LeftAgent } from "../../src/platform/agent-world.ts";
 import type { FakeAgentOptions } from "../agents/fake-agent.ts";
 import type { FakeProcess, Machine } from "../support/fake-world.ts";
 import { type Held, type KeeperWorld, LINGER_MS, openKeeperWorld } from "./keeper-world.ts";
@@ -17,12 +17,18 @@ interface TestHost {
   adopt(offset?: number): AgentProcess;
 }
 
+function leftBy(keepers: KeptAgents, machine: Machine): LeftAgent[] {
+  const left = keepers.left(new AbortController().signal);
+  machine.wait(Promise.all(left.map(({ taken }) => taken)));
+  return left;
+}
+
 function openHost(world: KeeperWorld): TestHost {
   const process = world.machine.process();
   const told: (string | AgentExit)[] = [];
   const unsure: string[] = [];
   let fenced = 0;
-  const keepers = world.keepersOf(process, () => void fenced++);
+  const keepers = world.keepersOf(process, undefined, () => void fenced++);
   const events = {
     output: (bytes: Uint8Array) => void told.push(Buffer.from(bytes).toString()),
     unsure: (keys: readonly string[]) => void unsure.push(...keys),
@@ -47,7 +53,7 @@ function openHost(world: KeeperWorld): TestHost {
       return seen(started.process);
     },
     adopt(offset = 0) {
-      const [left] = world.machine.wait(keepers.left());
+      const [left] = leftBy(keepers, world.machine);
       if (!left) throw new Error("Nothing was left");
       const agent = seen(left.adopt(offset, events));
       world.machine.advance(50);
@@ -337,7 +343,7 @@ describe("the next host", () => {
     machine.advance(0.15);
     host.process.kill();
     const next = openHost(world);
-    const [left] = machine.wait(next.keepers.left());
+    const [left] = leftBy(next.keepers, machine);
     expect(left?.inputs(0)).toEqual([{ key: "a", line: line("a") }]);
     left?.adopt(0, { output() {} }).write(line("a"), "a");
     machine.advance(50);
@@ -392,7 +398,7 @@ describe("the next host", () => {
     one.agent.exit(7);
     machine.advance(5);
     const next = openHost(world);
-    const [left] = machine.wait(next.keepers.left());
+    const [left] = leftBy(next.keepers, machine);
     expect([left?.isGone, left?.isEnding]).toEqual([true, false]);
     const agent = left?.adopt(0, { output: (bytes) => void next.told.push(Buffer.from(bytes).toString()) });
     void agent?.exited.then((exit) => next.told.push(exit));
@@ -420,7 +426,7 @@ describe("the next host", () => {
     agent.closeInput();
     machine.advance(5);
     host.process.kill();
-    const [left] = machine.wait(openHost(world).keepers.left());
+    const [left] = leftBy(openHost(world).keepers, machine);
     expect([left?.isEnding, left?.isGone]).toEqual([true, false]);
   });
 
@@ -430,7 +436,7 @@ describe("the next host", () => {
     machine.files.replace("/state/keepers/abc/out", "");
     machine.files.replace("/state/keepers/def/spec.json", "{torn");
     machine.files.replace("/state/keepers/not a run/file", "");
-    expect(machine.wait(openHost(world).keepers.left())).toEqual([]);
+    expect(leftBy(openHost(world).keepers, machine)).toEqual([]);
     expect(keeperDirectories(machine)).toEqual(["not a run"]);
   });
 
@@ -441,7 +447,7 @@ describe("the next host", () => {
     const path = `${one.place.directory}/state.json`;
     const state = world.state(one);
     machine.files.replace(path, JSON.stringify({ ...state, agent: { ...state.agent, startTime: "another" } }));
-    const [left] = machine.wait(openHost(world).keepers.left());
+    const [left] = leftBy(openHost(world).keepers, machine);
     expect([left?.isGone, world.keepers.length, one.agent.done]).toEqual([true, 1, []]);
   });
 });
@@ -498,7 +504,7 @@ describe("what a host does for the next one", () => {
     agent.kept?.checkpoint("{}");
     agent.kept?.checkpoint('{"out":5}');
     host.process.kill();
-    const [left] = machine.wait(openHost(world).keepers.left());
+    const [left] = leftBy(openHost(world).keepers, machine);
     expect(left?.checkpoint).toBe('{"out":5}');
   });
 });
@@ -511,6 +517,7 @@ describe("the port's directory", () => {
     machine.files.failWrites(1);
     expect(openHost(world).keepers.generation).toBe(3);
     machine.files.replace("/state/generation", "what?");
-    expect(openHost(world).keepers.generation).toBe(1);
+    // Of nobody knows how many: surely higher than any that was counted.
+    expect(openHost(world).keepers.generation).toBeGreaterThan(1_000_000);
   });
 });

@@ -9,6 +9,7 @@ import type { AgentProcess } from "../../src/platform/agent-world.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { punchHole } from "../../src/platform/disk.ts";
 import { readEnd, systemFiles } from "../../src/platform/files.ts";
+import { takeGeneration } from "../../src/platform/generation.ts";
 import { connectLines } from "../../src/platform/line-socket.ts";
 import { kill, lifeOf } from "../../src/platform/processes.ts";
 import { AGENT_TAG, sweepTagged, taggedProcesses } from "../../src/platform/tagged.ts";
@@ -57,6 +58,7 @@ function openHost(directory: TempDir, at = directory.path): RealHost {
       files: systemFiles,
       log: { info() {}, warn() {} },
       directory: at,
+      generation: takeGeneration(systemFiles, systemClock, at).number,
       connect: connectLines,
       startKeeper(place) {
         const keeper = Bun.spawn([process.execPath, MAIN, "keeper", place], {
@@ -198,7 +200,8 @@ test("[KP2] [KP8] the next host goes on behind an offset; the first one is fence
   agent.write("one", "one");
   await until(() => first.said === "got one\n");
   const next = openHost(directory);
-  const [left] = await next.keepers.left();
+  const [left] = next.keepers.left(new AbortController().signal);
+  await left?.taken;
   const adopted = left?.adopt(8, {
     output(bytes) {
       next.said += Buffer.from(bytes).toString();
@@ -226,7 +229,8 @@ test("[KP3] a line of 4 MB goes through the keeper once, also when it is asked f
   const line = "x".repeat(4 * 1024 * 1024);
   agent.write(line, "big");
   const next = openHost(directory);
-  const [left] = await next.keepers.left();
+  const [left] = next.keepers.left(new AbortController().signal);
+  await left?.taken;
   const adopted = left?.adopt(0, {
     output(bytes) {
       next.said += Buffer.from(bytes).toString();

@@ -25,6 +25,7 @@ export function createFakeFiles(): FakeFiles {
     directory() {},
     readPrivate: (path) => texts.get(path),
     replace: write,
+    overwrite: (path, text) => write(path, text + (texts.get(path) ?? "").slice(text.length)),
     createOnce(path, text) {
       const found = texts.get(path);
       if (found !== undefined) return found;
