@@ -1,5 +1,5 @@
 // How is an agent ended that no host could take over? By what its directory says of it, and without its keeper.
-import type { ProcessMark } from "../platform/agent-world.ts";
+import type { Life, ProcessMark } from "../platform/agent-world.ts";
 import type { Clock, Files } from "../platform/world.ts";
 import { messageOf } from "../protocol/fault.ts";
 import type { Place } from "./place.ts";
@@ -7,7 +7,7 @@ import type { Place } from "./place.ts";
 export interface EndUnreachedDeps {
   clock: Clock;
   files: Files;
-  isAlive(mark: ProcessMark): boolean;
+  lifeOf(mark: ProcessMark): Life;
   /** At once; a negative one is a group. */
   kill(pid: number): void;
   sweep(tag: string): number;
@@ -18,17 +18,18 @@ const LOOK_MS = 10;
 
 /** Undefined: nothing of it is left. Else what is left, and why. */
 export async function endUnreached(deps: EndUnreachedDeps, place: Place): Promise<string | undefined> {
-  const { clock, files, isAlive, kill, sweep } = deps;
+  const { clock, files, lifeOf, kill, sweep } = deps;
   try {
     const [spec, state] = [place.spec(), place.state()];
     // Its keeper first: it would start what we end.
     const { keeper, agent, holder } = state ?? {};
-    const isThere = (mark: ProcessMark | null | undefined): mark is ProcessMark => mark != null && isAlive(mark);
-    if (isThere(keeper)) kill(keeper.pid);
-    if (isThere(agent)) kill(-agent.pid);
-    if (isThere(holder)) kill(-holder.pid);
+    const life = (mark: ProcessMark | null | undefined): Life => (mark ? lifeOf(mark) : "dead");
+    // By its mark: long after, the number may be another's.
+    if (keeper && life(keeper) === "alive") kill(keeper.pid);
+    for (const mark of [agent, holder]) if (mark && life(mark) === "alive") kill(-mark.pid);
     const deadline = clock.elapsed() + GONE_MS;
-    const goesOn = (): boolean => [keeper, agent, holder].some(isThere) || (spec !== undefined && sweep(spec.tag) > 0);
+    const goesOn = (): boolean =>
+      [keeper, agent, holder].some((mark) => life(mark) !== "dead") || (spec !== undefined && sweep(spec.tag) > 0);
     while (goesOn()) {
       if (clock.elapsed() > deadline) return `${place.directory}: its processes do not end`;
       await clock.sleep(LOOK_MS);
