@@ -1,4 +1,4 @@
-// How does a host speak to a keeper? What it asks to be written is asked again until it is acknowledged.
+// How does a host speak to a keeper? What it asks to be written is asked again until it is acknowledged, in order.
 import type { LineConnected, LineEvents, LineSocket } from "../platform/agent-world.ts";
 import type { Clock } from "../platform/world.ts";
 import { type HostLine, KEEPER_VERSION, type KeeperLine, parseLine } from "./wire.ts";
@@ -41,9 +41,10 @@ export function createKeeperLink(deps: KeeperLinkDeps, events: KeeperLinkEvents)
   const closed = Promise.withResolvers<LineConnected>();
 
   const send = (line: HostLine): void => socket?.send(JSON.stringify(line));
-  const ask = (key: string): void => {
-    const line = unacknowledged.get(key);
-    if (line !== undefined) send({ verb: "input", key, line });
+  // One at a time: none may pass one that was refused, or a cancel would come before its prompt.
+  const askFirst = (): void => {
+    const [first] = unacknowledged;
+    if (first) send({ verb: "input", key: first[0], line: first[1] });
   };
 
   const told = (line: KeeperLine, answered: (yes: boolean) => void): void => {
@@ -51,15 +52,16 @@ export function createKeeperLink(deps: KeeperLinkDeps, events: KeeperLinkEvents)
       case "attached":
         inputEnd = line.inputEnd;
         events.attached(line);
-        for (const key of unacknowledged.keys()) ask(key);
+        askFirst();
         return answered(true);
       case "taken":
-        unacknowledged.delete(line.key);
         inputEnd = line.end;
+        // Of one that was asked twice the second is no news.
+        if (unacknowledged.delete(line.key)) askFirst();
         return;
       case "refused":
         // Its disk is full: it is asked again until there is room.
-        return void deps.clock.after(REFUSED_RETRY_MS, () => ask(line.key));
+        return void deps.clock.after(REFUSED_RETRY_MS, () => unacknowledged.has(line.key) && askFirst());
       case "exited":
         return events.exited(line.exit);
       case "fenced":
@@ -108,7 +110,7 @@ export function createKeeperLink(deps: KeeperLinkDeps, events: KeeperLinkEvents)
     write(key, line) {
       if (unacknowledged.has(key)) return;
       unacknowledged.set(key, line);
-      ask(key);
+      if (unacknowledged.size === 1) askFirst();
     },
     send,
     get inputEnd() {

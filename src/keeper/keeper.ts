@@ -2,7 +2,8 @@
 import type { HeldAgent, LineDoor, LineEvents, LineSocket, ProcessMark } from "../platform/agent-world.ts";
 import type { Clock, Files, Log } from "../platform/world.ts";
 import { isAnswerKey } from "../rpc/json-rpc.ts";
-import { type Input, type InputLog, openInputLog } from "./input-log.ts";
+import { openInputLog } from "./input-log.ts";
+import { createInputWriter } from "./input-writer.ts";
 import { endProcess } from "./ladder.ts";
 import type { KeeperSpec, KeeperState, Place } from "./place.ts";
 import { type Exit, type HostLine, KEEPER_VERSION, type KeeperLine, parseLine } from "./wire.ts";
@@ -21,7 +22,6 @@ export interface KeeperDeps {
 }
 
 const TICK_MS = 1_000;
-const DISK_RETRY_MS = 250;
 
 /** Resolves when there is nothing left to keep. */
 export async function keep(deps: KeeperDeps): Promise<void> {
@@ -76,7 +76,7 @@ export async function keep(deps: KeeperDeps): Promise<void> {
   const ready = earlier ? agent.write("\n") : Promise.resolve();
 
   const tell = (line: KeeperLine): void => host?.send(JSON.stringify(line));
-  const write = createWriter(deps, inputs, agent, ready, tell);
+  const { write, hostChanged } = createInputWriter(clock, inputs, agent, ready, tell);
   for (const input of again) write(input);
 
   void agent.exited.then((exit: Exit) => {
@@ -94,6 +94,7 @@ export async function keep(deps: KeeperDeps): Promise<void> {
       host.end();
     }
     host = socket;
+    hostChanged();
     if (generation > state.generation) remember({ generation });
     tell({
       told: "attached",
@@ -161,54 +162,4 @@ export async function keep(deps: KeeperDeps): Promise<void> {
     cancel();
     door.close();
   }
-}
-
-/** One after the other: recorded, written, marked, acknowledged. */
-function createWriter(
-  { clock }: KeeperDeps,
-  inputs: InputLog,
-  agent: HeldAgent,
-  ready: Promise<void>,
-  tell: (line: KeeperLine) => void,
-): (input: Input) => void {
-  const waiting: Input[] = [];
-  let busy = false;
-
-  const mark = async (key: string): Promise<void> => {
-    for (;;) {
-      try {
-        return inputs.mark(key);
-      } catch {
-        // It is written; that this is not on record yet must not look like doubt for longer than the disk is full.
-        await clock.sleep(DISK_RETRY_MS);
-      }
-    }
-  };
-
-  const pump = async (): Promise<void> => {
-    if (busy) return;
-    busy = true;
-    await ready;
-    for (let input = waiting.shift(); input; input = waiting.shift()) {
-      const { key, line } = input;
-      const isAgain = isAnswerKey(key) && inputs.isUnsure(key);
-      if (isAgain || !inputs.has(key)) {
-        try {
-          if (!isAgain) inputs.record(input);
-        } catch (thrown) {
-          tell({ told: "refused", key, why: thrown instanceof Error ? thrown.message : String(thrown) });
-          continue;
-        }
-        await agent.write(`${line}\n`);
-        await mark(key);
-      }
-      tell({ told: "taken", key, end: inputs.end });
-    }
-    busy = false;
-  };
-
-  return (input) => {
-    waiting.push(input);
-    void pump();
-  };
 }

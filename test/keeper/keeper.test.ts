@@ -144,6 +144,28 @@ describe("input", () => {
     expect([heard(stage), host.taken()]).toEqual([["a"], ["a"]]);
   });
 
+  test("[KP3] [KP9] what comes behind a refused line is refused too until that one is asked again, whatever the host does", () => {
+    const stage = openStage();
+    const host = stage.host(1);
+    stage.machine.files.failWrites(1);
+    host.say(input("a"));
+    host.say(input("b"));
+    expect([heard(stage), host.of("refused").map(({ key }) => key)]).toEqual([[], ["a", "b"]]);
+    host.say(input("a"));
+    host.say(input("b"));
+    expect(heard(stage)).toEqual(["a", "b"]);
+  });
+
+  test("[KP3] [KP9] the next host need not know what the last one was refused", () => {
+    const stage = openStage();
+    const first = stage.host(1);
+    stage.machine.files.failWrites(1);
+    first.say(input("a"));
+    first.leave();
+    stage.host(2).say(input("b"));
+    expect(heard(stage)).toEqual(["b"]);
+  });
+
   test("[KP3] [KP9] a disk that is full between the write and its mark holds the acknowledgement back until there is room", () => {
     const stage = openStage();
     const host = stage.host(1);

@@ -139,6 +139,21 @@ describe("a host and a keeper", () => {
     expect([heard(one), host.unsure, world.keepers.length]).toEqual([["a"], [], 2]);
   });
 
+  test("[KP3] [KP9] nothing passes a line that a full disk refused: a cancel comes behind its prompt", () => {
+    for (const failures of [1, 2, 3]) {
+      const { machine, agent, one } = openStage();
+      machine.files.failWrites(failures);
+      agent.write(line("session/prompt"), "a");
+      agent.write(line("session/cancel"), "b");
+      machine.advance(100);
+      agent.write(line("session/prompt"), "c");
+      machine.advance(5_000);
+      const expected = ["session/prompt", "session/cancel", "session/prompt"];
+      expect({ failures, heard: heard(one) }).toEqual({ failures, heard: expected });
+      expect(agent.kept?.inputEnd).toBeDefined();
+    }
+  });
+
   test("[KP9] a line that a full disk refused is asked again until it is taken", () => {
     const { machine, agent, one } = openStage();
     machine.files.failWrites(3);
