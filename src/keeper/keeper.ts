@@ -1,4 +1,5 @@
 // Who stays with an agent whatever happens to hosts? One small process each: its input, its signals, how it ended.
+import { dirname } from "node:path";
 import type { HeldAgent, LineDoor, LineEvents, LineSocket, ProcessMark } from "../platform/agent-world.ts";
 import type { Clock, Files, Log } from "../platform/world.ts";
 import { isAnswerKey } from "../rpc/json-rpc.ts";
@@ -132,6 +133,16 @@ export async function keep(deps: KeeperDeps): Promise<void> {
     },
   }));
 
+  const listenAgain = (): void => {
+    try {
+      files.directory(dirname(spec.socket));
+      door.listenAgain();
+      log.warn("The name of our socket was gone; we listen there again");
+    } catch (thrown) {
+      // Tried again at the next tick; whoever is connected is heard meanwhile.
+      log.warn(`Nobody can reach us at "${spec.socket}": ${thrown}`);
+    }
+  };
   const end = async (): Promise<void> => {
     remember({ ending: true });
     if (!state.exit) await endProcess(clock, agent);
@@ -149,8 +160,10 @@ export async function keep(deps: KeeperDeps): Promise<void> {
     const seen = door.look();
     // Another keeper has it: nothing of the agent is ours to end.
     if (seen === "taken") return leave();
-    const isLost = !place.isThere() || seen === "gone";
-    if (isLost || (!host && clock.elapsed() - aloneSince > lingerMs)) {
+    // Somebody tidied up: only a place that is gone was given up.
+    const isThere = place.isThere();
+    if (seen === "gone" && isThere) listenAgain();
+    if (!isThere || (!host && clock.elapsed() - aloneSince > lingerMs)) {
       cancel();
       void end();
     }

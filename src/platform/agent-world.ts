@@ -153,6 +153,8 @@ export interface LineEvents {
 export interface LineDoor {
   /** "taken": somebody else listens there now; "gone": nobody can. */
   look(): "ours" | "taken" | "gone";
+  /** Its name is gone: it gets it back. */
+  listenAgain(): void;
   /** Somebody else's stays. */
   close(): void;
 }

@@ -76,11 +76,14 @@ const handlers = (attach: (socket: LineSocket) => LineEvents): Bun.SocketHandler
 
 /** Takes the place of a socket that a dead process left. */
 export function listenLines(path: string, attach: (socket: LineSocket) => LineEvents): LineDoor {
-  rmSync(path, { force: true });
-  const server = Bun.listen<Held | undefined>({ unix: path, socket: handlers(attach), data: undefined });
-  chmodSync(path, 0o600);
   const inode = (): number | undefined => statSync(path, { throwIfNoEntry: false })?.ino;
-  const own = inode();
+  const listen = () => {
+    rmSync(path, { force: true });
+    const server = Bun.listen<Held | undefined>({ unix: path, socket: handlers(attach), data: undefined });
+    chmodSync(path, 0o600);
+    return { server, own: inode() };
+  };
+  let { server, own } = listen();
   const look = (): "ours" | "taken" | "gone" => {
     const now = inode();
     if (now === undefined) return "gone";
@@ -88,6 +91,11 @@ export function listenLines(path: string, attach: (socket: LineSocket) => LineEv
   };
   return {
     look,
+    listenAgain() {
+      // Whoever is connected stays.
+      server.stop(false);
+      ({ server, own } = listen());
+    },
     close() {
       // To stop removes the name, whoever listens there now.
       if (look() === "taken") return server.unref();

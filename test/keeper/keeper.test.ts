@@ -436,13 +436,23 @@ describe("the end", () => {
     expect([stage.left, host.of("exited")]).toEqual([1, [{ told: "exited", exit: { code: 0, signal: null } }]]);
   });
 
-  test.each(["its directory", "its socket"])("[KP7] it ends its agent and leaves when %s was removed", (what) => {
+  test("[KP7] it ends its agent and leaves when its directory was removed", () => {
     const stage = openStage();
     stage.host(1);
-    if (what === "its socket") stage.lines.remove(SPEC.socket);
-    else stage.machine.files.removeDirectory(DIRECTORY);
+    stage.machine.files.removeDirectory(DIRECTORY);
     stage.machine.advance(10_000);
     expect([stage.one.agent.alive, stage.left]).toEqual([false, 1]);
+  });
+
+  test("[KP6] a socket whose name was removed ends nobody: its host goes on, and the next one finds it again", () => {
+    const stage = openStage();
+    const host = stage.host(1);
+    stage.lines.remove(SPEC.socket);
+    stage.machine.advance(10_000);
+    host.say(input("a"));
+    expect([stage.one.agent.alive, stage.left, host.closed, heard(stage)]).toEqual([true, 0, false, ["a"]]);
+    expect(stage.host(2).of("attached")).toHaveLength(1);
+    expect(host.of("fenced")).toHaveLength(1);
   });
 
   test("[KP7] signals go to the group, EOF closes the input, and a host hears of the exit", () => {

@@ -1,6 +1,6 @@
 // Do lines of any length get over a unix socket? Both ways, in order, whole, and the end behind what was sent.
 import { describe, expect, test } from "bun:test";
-import { statSync, writeFileSync } from "node:fs";
+import { rmSync, statSync, writeFileSync } from "node:fs";
 import type { LineSocket } from "../../src/platform/agent-world.ts";
 import { connectLines, listenLines } from "../../src/platform/line-socket.ts";
 import { createTempDir } from "../support/temp-dir.ts";
@@ -108,6 +108,23 @@ describe("a line socket", () => {
     door.close();
     expect(statSync(directory.at("s"), { throwIfNoEntry: false })).toBeUndefined();
     expect(door.look()).toBe("gone");
+  });
+
+  test("[KP6] a door whose name was removed listens there again, and who is connected stays", async () => {
+    using directory = createTempDir();
+    const server = side();
+    const door = listenLines(directory.at("s"), attachTo(server));
+    const before = side();
+    const connected = await connectLines(directory.at("s"), attachTo(before));
+    if (connected.kind !== "open") throw new Error("Refused");
+    rmSync(directory.at("s"));
+    expect(door.look()).toBe("gone");
+    door.listenAgain();
+    expect([door.look(), (statSync(directory.at("s")).mode & 0o777).toString(8)]).toEqual(["ours", "600"]);
+    expect((await connectLines(directory.at("s"), attachTo(side()))).kind).toBe("open");
+    connected.socket.send("still here");
+    await until(() => server.lines.includes("still here"));
+    door.close();
   });
 
   test("[KP6] [KP7] one whose place another took knows that, and leaves the other's alone", async () => {

@@ -82,6 +82,7 @@ export function createFakeLines({ plan }: Pick<Machine, "plan">): FakeLines {
             if (!now) return "gone";
             return now === door ? "ours" : "taken";
           },
+          listenAgain: () => void doors.set(path, door),
           close: () => void (doors.get(path) === door && doors.delete(path)),
         };
       },
