@@ -10,6 +10,7 @@ import {
   PromptResult,
   RPC,
 } from "../protocol/acp.ts";
+import type { RpcId } from "../protocol/json-rpc.ts";
 import { VERSION } from "../protocol/version.ts";
 import { createRpcPeer, type OpenQuestion, type PeerStart, RpcFailure, type RpcPeer } from "../rpc/json-rpc.ts";
 import type { Source } from "./journal.ts";
@@ -18,7 +19,7 @@ export interface AcpEvents {
   /** Any update, at any time, also of sessions that nobody knows yet. */
   update(sessionId: string, update: Record<string, unknown>, beside?: Record<string, unknown>): void;
   permission(params: PermissionParams, requestId: string): Promise<PermissionOutcome>;
-  /** The agent takes a request of its own back. */
+  /** The agent takes a request of its own back, by its id alone. */
   withdrawn(requestId: string): void;
 }
 
@@ -31,6 +32,10 @@ export interface AcpStart extends PeerStart {
 
 /** Prompts are asked for by their id: whoever hosts, each is sent once. */
 export const promptKey = (promptId: string): string => `prompt ${promptId}`;
+
+/** Another one each time it is used: an agent may count anew, and a question that was answered says nothing of the next. */
+const requestIdOf = (id: RpcId, at: number | undefined): string =>
+  at === undefined ? JSON.stringify(id) : `${JSON.stringify(id)}@${at}`;
 
 export interface SessionParams {
   cwd: string;
@@ -59,13 +64,13 @@ export class AcpClient {
       clock,
       write,
       {
-        request: (method, params, id) => this.#asked(method, params, JSON.stringify(id)),
+        request: (method, params, id, at) => this.#asked(method, params, requestIdOf(id, at)),
         notification: (method, params) => this.#told(method, params),
         skipped: () => {
           this.#skipped++;
         },
       },
-      start,
+      { ...start, at: () => this.position()?.offset },
     );
   }
 

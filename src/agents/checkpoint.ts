@@ -2,7 +2,7 @@
 import type { KeptAgent } from "../platform/agent-world.ts";
 import type { Clock } from "../platform/world.ts";
 import type { InitializeResult } from "../protocol/acp.ts";
-import { answerKey, type OpenQuestion, type OpenRequest, type RpcMessage } from "../rpc/json-rpc.ts";
+import type { OpenQuestion, OpenRequest, RpcMessage } from "../rpc/json-rpc.ts";
 import type { AcpClient, AcpStart } from "./acp-client.ts";
 
 export interface AgentCheckpoint {
@@ -40,7 +40,7 @@ export function startFrom(from: AgentCheckpoint, inputs: readonly { key: string;
   for (const { key, line } of inputs) {
     const { id, method } = JSON.parse(line) as RpcMessage;
     if (typeof id === "number" && method !== undefined) requests.set(id, { id, key, method });
-    else if (id !== undefined && method === undefined) answered.add(answerKey(id));
+    else if (id !== undefined && method === undefined) answered.add(key);
   }
   return { initialized: from.initialized, requests: [...requests.values()], answered };
 }

@@ -27,6 +27,9 @@ export function createPermissions(
   known: (permissionId: string) => FoldedPermission | undefined = () => undefined,
 ): Permissions {
   const open = new Map<string, Asked>();
+  /** The first release knew a request by its id alone; so does an agent that takes one back. */
+  const isMeant = (permissionId: string, by: string): boolean =>
+    permissionId === by || permissionId.startsWith(`${by}@`);
 
   const settle = (permissionId: string, outcome: PermissionOutcome, by: string): void => {
     const asked = open.get(permissionId);
@@ -40,9 +43,10 @@ export function createPermissions(
     get open() {
       return open.size;
     },
-    ask(params, permissionId, policy) {
+    ask(params, asked, policy) {
       const { toolCall, options } = params;
-      const earlier = known(permissionId);
+      const earlier = known(asked) ?? known(asked.replace(/@\d+$/, ""));
+      const permissionId = earlier?.permissionId ?? asked;
       if (earlier?.outcome) return Promise.resolve(earlier.outcome as unknown as PermissionOutcome);
       const decision = decidePermission(policy, toolCall.kind, options);
       if (!earlier) record("permission-requested", { permissionId, toolCall, options, policy });
@@ -64,8 +68,9 @@ export function createPermissions(
       settle(permissionId, { outcome: "selected", optionId }, by);
     },
     cancel(by, permissionId) {
-      const wanted = permissionId === undefined ? [...open.keys()] : [permissionId];
-      for (const each of wanted) if (open.has(each)) settle(each, { outcome: "cancelled" }, by);
+      for (const each of [...open.keys()]) {
+        if (permissionId === undefined || isMeant(each, permissionId)) settle(each, { outcome: "cancelled" }, by);
+      }
     },
   };
 }

@@ -26,7 +26,7 @@ export interface RpcMessage {
 
 export interface PeerEvents {
   /** Undefined: nobody here knows this method. The answer may come much later. */
-  request(method: string, params: unknown, id: RpcId): Promise<unknown> | undefined;
+  request(method: string, params: unknown, id: RpcId, at?: number): Promise<unknown> | undefined;
   notification(method: string, params: unknown): void;
   /** Not JSON, or no JSON-RPC. */
   skipped?(line: string): void;
@@ -44,6 +44,8 @@ export interface OpenQuestion {
   id: RpcId;
   method: string;
   params: unknown;
+  /** Where it stood in what the other side said: an id that was answered may come again, and is another question then. */
+  at?: number;
 }
 
 /** What an earlier peer of the same conversation left. */
@@ -52,10 +54,14 @@ export interface PeerStart {
   requests?: readonly OpenRequest[];
   /** Keys of answers that were sent. */
   answered?: ReadonlySet<string>;
+  /** Where what was received last stands in all that was said. */
+  at?(): number | undefined;
 }
 
 const ANSWER = "answer ";
-export const answerKey = (id: RpcId): string => `${ANSWER}${JSON.stringify(id)}`;
+/** Without a place it is as the first release wrote it. */
+export const answerKey = (id: RpcId, at?: number): string =>
+  `${ANSWER}${JSON.stringify(id)}${at === undefined ? "" : `@${at}`}`;
 export const isAnswerKey = (key: string): boolean => key.startsWith(ANSWER);
 
 export interface RequestOptions {
@@ -109,7 +115,7 @@ export function createRpcPeer(
   clock: Clock,
   send: (line: string, key?: string) => void,
   events: PeerEvents,
-  { firstId = 0, requests = [], answered = new Set() }: PeerStart = {},
+  { firstId = 0, requests = [], answered = new Set(), at: place = () => undefined }: PeerStart = {},
 ): RpcPeer {
   const waiting = new Map<string, Waiting>();
   const questions = new Map<string, OpenQuestion>();
@@ -121,21 +127,22 @@ export function createRpcPeer(
     if (!ended) send(JSON.stringify({ jsonrpc: "2.0", ...message }), key);
   };
 
-  const respond = (id: RpcId, message: object): void => {
-    questions.delete(JSON.stringify(id));
-    write({ id, ...message }, answerKey(id));
-  };
-  const answer = async ({ id, method, params }: OpenQuestion): Promise<void> => {
+  const answer = async (question: OpenQuestion): Promise<void> => {
+    const { id, method, params, at } = question;
     const key = JSON.stringify(id);
-    if (answered.has(answerKey(id)) || questions.has(key)) return;
-    questions.set(key, { id, method, params });
-    const work = events.request(method, params, id);
-    if (!work) return respond(id, { error: { code: RPC.methodNotFound, message: `Method not found: ${method}` } });
+    if (answered.has(answerKey(id, at)) || answered.has(answerKey(id)) || questions.has(key)) return;
+    questions.set(key, question);
+    const respond = (message: object): void => {
+      questions.delete(key);
+      write({ id, ...message }, answerKey(id, at));
+    };
+    const work = events.request(method, params, id, at);
+    if (!work) return respond({ error: { code: RPC.methodNotFound, message: `Method not found: ${method}` } });
     try {
-      respond(id, { result: (await work) ?? null });
+      respond({ result: (await work) ?? null });
     } catch (thrown) {
       const { code, data } = thrown instanceof RpcFailure ? thrown : { code: RPC.internal, data: undefined };
-      respond(id, { error: { code, message: thrown instanceof Error ? thrown.message : String(thrown), data } });
+      respond({ error: { code, message: thrown instanceof Error ? thrown.message : String(thrown), data } });
     }
   };
 
@@ -225,7 +232,8 @@ export function createRpcPeer(
         return settle(message, line);
       }
       if (id === undefined) return events.notification(method, params);
-      void answer({ id, method, params });
+      const at = place();
+      void answer({ id, method, params, ...(at === undefined ? {} : { at }) });
     },
     end(reason) {
       if (ended) return;

@@ -277,6 +277,46 @@ describe("a permission request", () => {
     expect(next.service.infos()).toMatchObject([{ turn: "running" }]);
   });
 
+  test("[SE4] [KP3] an id that the agent uses again is another question: it is asked anew, and its answer arrives", () => {
+    const { world, viewer, acpId } = keptMidTurn();
+    const answer = (by: typeof viewer, optionId: string): void => {
+      const permissionId = String(by.of("permission-requested").at(-1)?.data["permissionId"]);
+      by.done({ verb: "answer", session: "work", permissionId, optionId });
+    };
+    askPermission(world, acpId);
+    answer(viewer, "y");
+    world.machine.advance(5);
+    askPermission(world, acpId);
+    expect([world.of("permission-requested").length, world.service.infos()[0]?.turn]).toEqual([2, "waiting"]);
+    answer(viewer, "n");
+    world.machine.advance(5);
+    const selected = ["y", "n"].map((optionId) => ({ outcome: { outcome: "selected", optionId } }));
+    expect(answers(world)).toEqual(selected);
+
+    // The next host reads both again, and knows each.
+    const next = world.takeover();
+    expect([answers(next).length, next.of("permission-requested").length]).toEqual([2, 2]);
+    askPermission(next, acpId);
+    expect([next.of("permission-requested").length, next.service.infos()[0]?.turn]).toEqual([3, "waiting"]);
+    answer(reattach(next, viewer), "y");
+    next.machine.advance(5);
+    expect(answers(next)).toEqual([...selected, { outcome: { outcome: "selected", optionId: "y" } }]);
+  });
+
+  test("[KP10] asked under a host of the first release, which knew it by its id alone: it is the same question", () => {
+    const { world, acpId } = keptMidTurn();
+    askPermission(world, acpId);
+    const path = world.machine.files.list("/state/sessions").find((name) => name.endsWith(".ndjson"));
+    const file = `/state/sessions/${path}`;
+    const text = world.machine.files.texts.get(file) ?? "";
+    expect(text).toMatch(/"permissionId":"[^"]*:77@\d+"/);
+    world.process.kill();
+    world.machine.files.replace(file, text.replace(/("permissionId":"[^@]*)@\d+"/g, '$1"'));
+    const next = world.takeover();
+    expect(next.of("permission-requested")).toHaveLength(1);
+    expect(next.service.infos()).toMatchObject([{ turn: "waiting" }]);
+  });
+
   test("[KP4] decided by the turn's own policy under the next host", () => {
     const { world, acpId } = keptMidTurn({}, "allow");
     world.process.kill();
