@@ -1,17 +1,18 @@
 // Which sessions are there? Those in use, and those on the shelf, which come back when they are asked for.
 import type { PruneLimits } from "../core/prune.ts";
-import type { Clock, Files } from "../platform/world.ts";
+import type { Clock, Files, Log } from "../platform/world.ts";
 import type { ShelvedSession } from "../protocol/agents.ts";
-import { Fault } from "../protocol/fault.ts";
+import { Fault, messageOf } from "../protocol/fault.ts";
 import type { AcpClient } from "./acp-client.ts";
 import type { Journal } from "./journal.ts";
 import { AgentSession } from "./session.ts";
-import type { SessionOptions } from "./session-needs.ts";
+import { isDone, type SessionOptions } from "./session-needs.ts";
 import { createShelf } from "./shelf.ts";
 
 export interface RegistryDeps {
   clock: Clock;
   files: Files;
+  log: Log;
   newId(): string;
   /** Waking milliseconds. */
   now(): number;
@@ -63,7 +64,7 @@ const NAME_LETTERS = 8;
 const CREATED_SEQ = 1;
 
 export function createRegistry(deps: RegistryDeps): Registry {
-  const { clock, files, newId, displayName } = deps;
+  const { clock, files, log, newId, displayName } = deps;
   const shelf = createShelf(clock, files, `${deps.directory}/sessions`);
   const sessions = new Map<string, AgentSession>();
   const journals = new WeakMap<AgentSession, Journal>();
@@ -111,9 +112,21 @@ export function createRegistry(deps: RegistryDeps): Registry {
     const here = sessions.get(name);
     if (here) return here;
     const session = take(name);
+    // Its host died between the end of its only turn and the last record: brought back it would close at once.
+    if (session && isDone(session)) session.record("session-closed", {});
     if (session?.fold.closed) closed.add(session);
     else if (session) bring(session);
     return session;
+  };
+
+  /** One journal that cannot be read costs that session only. */
+  const isolated = <Result>(name: string, read: () => Result | undefined): Result[] => {
+    try {
+      return [read() ?? []].flat() as Result[];
+    } catch (thrown) {
+      log.warn(`Session "${name}" cannot be brought back: ${messageOf(thrown)}`);
+      return [];
+    }
   };
 
   /** Found again by the prompt that it was made for: asked for twice, it is one session. */
@@ -132,7 +145,9 @@ export function createRegistry(deps: RegistryDeps): Registry {
   return {
     all,
     restore() {
-      const restored = shelf.inUse.names().flatMap((name) => (sessions.has(name) ? [] : (take(name) ?? [])));
+      const restored = shelf.inUse
+        .names()
+        .flatMap((name) => (sessions.has(name) ? [] : isolated(name, () => take(name))));
       // Closed while somebody still watched it; or made for a prompt that never came: whoever asked asks again.
       const over = restored.filter(({ fold, lastSeq }) => fold.closed || lastSeq <= CREATED_SEQ);
       for (const session of over) closed.add(session);
@@ -153,7 +168,9 @@ export function createRegistry(deps: RegistryDeps): Registry {
     },
     shelved: () =>
       shelf.names().flatMap((name): ShelvedSession[] => {
-        const found = all().some(({ options }) => options.name === name) ? undefined : shelf.peek(name);
+        const found = all().some(({ options }) => options.name === name)
+          ? undefined
+          : isolated(name, () => shelf.peek(name))[0];
         return found ? [{ kind: "agent", name, ...found, closed: true }] : [];
       }),
     servers: shelf.servers,

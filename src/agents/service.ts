@@ -204,11 +204,15 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     infos: () => registry.all().map(verbs.infoOf),
     company: watch.company,
     async endAgents() {
-      await adoption.settled;
-      await manager.shutdownAll();
-      // The ends of their turns are recorded.
-      await deps.clock.sleep(0);
-      return (await deps.keepers?.endOthers()) ?? [];
+      try {
+        await adoption.settled;
+        await manager.shutdownAll();
+        // The ends of their turns are recorded.
+        await deps.clock.sleep(0);
+        return (await deps.keepers?.endOthers()) ?? [];
+      } catch (thrown) {
+        return [messageOf(thrown)];
+      }
     },
     async leave(handsOver) {
       await adoption.end();

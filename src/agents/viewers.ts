@@ -1,6 +1,7 @@
 // Who watches a session, and how far has each got? A slow one has a cursor; it never slows the agent, and misses nothing.
 import { mergeTexts } from "../core/merge-texts.ts";
 import type { SessionRecord } from "../protocol/agents.ts";
+import { messageOf } from "../protocol/fault.ts";
 import type { Journal } from "./journal.ts";
 
 export interface Viewers {
@@ -46,9 +47,19 @@ export function createViewers(journal: Journal): Viewers {
     }
   };
 
+  /** One that cannot be fed is let go; the others, and the host, go on. */
+  const feedOrDrop = (clientId: string, viewer: Viewer): void => {
+    try {
+      feed(viewer);
+    } catch (thrown) {
+      viewers.delete(clientId);
+      viewer.send([], `This session cannot be followed any more: ${messageOf(thrown)}; attach to it again`);
+    }
+  };
+
   const feedAll = (): void => {
     awake = false;
-    for (const viewer of viewers.values()) feed(viewer);
+    for (const [clientId, viewer] of viewers) feedOrDrop(clientId, viewer);
   };
 
   return {
@@ -65,7 +76,7 @@ export function createViewers(journal: Journal): Viewers {
       const viewer = viewers.get(clientId);
       if (!viewer) return;
       viewer.acknowledged = Math.max(viewer.acknowledged, Math.min(seq, viewer.cursor));
-      feed(viewer);
+      feedOrDrop(clientId, viewer);
     },
     notice(text) {
       for (const viewer of viewers.values()) viewer.send([], text);

@@ -4,7 +4,7 @@ import { groupByInstance, type Wanted } from "../core/resolve.ts";
 import type { World } from "../platform/world.ts";
 import type { AgentRequest, SessionRecord } from "../protocol/agents.ts";
 import type { ClientMessage } from "../protocol/client.ts";
-import { Fault, isFaultCode, SessionDisconnectedError } from "../protocol/fault.ts";
+import { Fault, isFaultCode, SessionDisconnectedError, stackOf } from "../protocol/fault.ts";
 import type { HostMessage, HostStatus, InstanceInfo, Result, SessionInfo } from "../protocol/host-messages.ts";
 import { createPending } from "../rpc/pending.ts";
 import type { HostLink } from "./join.ts";
@@ -42,8 +42,8 @@ export interface BridgeConnection {
   resolveSession(wanted?: Wanted, timeoutMs?: number): Promise<BridgeSession>;
   waitForSession(timeoutMs?: number): Promise<BridgeSession>;
   status(): Promise<HostStatus>;
-  /** With `agents` none of them is left to its keeper. */
-  stopHost(how?: { agents: boolean }): Promise<{ pid: number; standing: number }>;
+  /** With `agents` none of them is left to its keeper; `left`: what could not be ended, and why. */
+  stopHost(how?: { agents: boolean }): Promise<{ pid: number; standing: number; left: string[] }>;
   /** Agents and their sessions; faults of the host are thrown as they were there. */
   askAgents(request: AgentRequest, timeoutMs?: number): Promise<unknown>;
   acknowledge(session: string, seq: number): void;
@@ -65,8 +65,7 @@ export async function openConnection(
   listsSessions = true,
 ): Promise<BridgeConnection> {
   const { clock, newId, log } = world;
-  const listenerThrew = (thrown: unknown): void =>
-    log.warn("A listener threw", { why: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown) });
+  const listenerThrew = (thrown: unknown): void => log.warn("A listener threw", { why: stackOf(thrown) });
   const emitter = createEmitter<ConnectionEvents>(listenerThrew);
   const pending = createPending<Response>(clock);
   let link: HostLink | undefined;
@@ -231,8 +230,9 @@ export async function openConnection(
       return (await askFor({ type: "host-status", requestId: newId() }, "host-status-response")).status;
     },
     async stopHost({ agents } = { agents: false }) {
-      const { pid, standing } = await askFor({ type: "host-stop", requestId: newId(), agents }, "host-stop-response");
-      return { pid, standing };
+      const asked = { type: "host-stop", requestId: newId(), agents } as const;
+      const { pid, standing, left = [] } = await askFor(asked, "host-stop-response");
+      return { pid, standing, left };
     },
     async askAgents(request, timeoutMs = AGENT_MS) {
       const message = { type: "agent-request", requestId: newId(), request } as const;

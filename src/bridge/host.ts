@@ -3,6 +3,7 @@ import { groupByInstance } from "../core/resolve.ts";
 import { createSubscriptions } from "../core/subscriptions.ts";
 import type { Attach, World } from "../platform/world.ts";
 import type { ClientMessage } from "../protocol/client.ts";
+import { stackOf } from "../protocol/fault.ts";
 import type { HostMessage, SessionEvent } from "../protocol/host-messages.ts";
 import type { Settings } from "../protocol/settings.ts";
 import { askService, type HostService } from "./ask-service.ts";
@@ -104,8 +105,8 @@ export function startHost(world: HostWorld, options: HostOptions, events: HostEv
   const envelopes = createEnvelopes({ table, relay, subscriptions, clients: roster.byId, newId });
 
   const stop = async (client: Client, requestId: string, agents: boolean): Promise<void> => {
-    if (agents) await options.service?.()?.endAgents?.();
-    client.send({ type: "host-stop-response", requestId, pid, standing: roster.standing });
+    const left = agents ? await options.service?.()?.endAgents?.() : [];
+    client.send({ type: "host-stop-response", requestId, pid, standing: roster.standing, left });
     events.stopAsked();
   };
 
@@ -189,8 +190,7 @@ export function startHost(world: HostWorld, options: HostOptions, events: HostEv
     attachClient,
     attachPlugin,
   });
-  const threw = (thrown: unknown): void =>
-    log.warn("A frame could not be handled", { why: thrown instanceof Error ? (thrown.stack ?? "") : String(thrown) });
+  const threw = (thrown: unknown): void => log.warn("A frame could not be handled", { why: stackOf(thrown) });
   const binding = { answer, threw, frameBytes: limits.frameBytes, waitingBytes: limits.waitingBytes };
   const bound = net.bind({ ...binding, address: "127.0.0.1", port: options.port });
   if (bound.kind !== "bound") return bound;

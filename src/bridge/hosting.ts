@@ -1,7 +1,7 @@
 // How does this process become the host? Settings, port and host in one step that either holds or leaves no trace.
 import { chooseSettings } from "../core/reign.ts";
-import type { World } from "../platform/world.ts";
-import { Fault, messageOf } from "../protocol/fault.ts";
+import type { Cancel, World } from "../platform/world.ts";
+import { Fault, messageOf, stackOf } from "../protocol/fault.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../protocol/settings.ts";
 import type { BridgeOptions, EndingService } from "./bridge.ts";
 import type { BindOutcome } from "./hand-off.ts";
@@ -27,6 +27,7 @@ export function createHosting(world: World, options: Options, notice: (message: 
   let host: BridgeHost | undefined;
   let idleEnd: IdleEnd | undefined;
   let service: EndingService | undefined;
+  let forgive: Cancel = () => {};
 
   const choose = (port: number, successor: boolean): { settings: Settings; isNew: boolean } => {
     const inherited = successor && port !== 0 ? state.settings(port) : undefined;
@@ -84,6 +85,10 @@ export function createHosting(world: World, options: Options, notice: (message: 
           throw thrown;
         }
         host = made;
+        // Nothing that one client, session or file does may end the host of all others.
+        forgive = world.onBug((thrown) =>
+          world.log.warn("A bug in holdfast, please report it", { why: stackOf(thrown) }),
+        );
         if (background) {
           idleEnd = endWhenIdle(
             world.clock,
@@ -131,6 +136,7 @@ export function createHosting(world: World, options: Options, notice: (message: 
       idleEnd = undefined;
       await host?.shutdown();
       await service?.end();
+      forgive();
     },
   };
 }

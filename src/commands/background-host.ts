@@ -1,6 +1,6 @@
 // The host that a command starts for itself and others: nobody watches it, and it ends when nobody needs it.
 import { createFileLog } from "../platform/log.ts";
-import { Fault } from "../protocol/fault.ts";
+import { Fault, stackOf } from "../protocol/fault.ts";
 import { holdfastCommand } from "./context.ts";
 import { stayUntilTold } from "./hosting.ts";
 import { ownSettings } from "./own-settings.ts";
@@ -25,7 +25,7 @@ export const backgroundHost = holdfastCommand({
     } catch (thrown) {
       // Another one won: whoever started us joins that one.
       if (thrown instanceof Fault && thrown.code === "PORT_HELD" && thrown.data["pid"]) return 0;
-      log.warn(thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown));
+      log.warn(stackOf(thrown));
       throw thrown;
     }
   },

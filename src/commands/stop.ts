@@ -42,7 +42,7 @@ async function stopHost(context: Context, port: number, agents: boolean): Promis
     throw thrown;
   });
   if (!connection) {
-    printer.json({ stopped: null, next: null, cut: [], working: [] });
+    printer.json({ stopped: null, next: null, cut: [], working: [], left: [] });
     printer.note(`No host runs on port ${port}`);
     return 0;
   }
@@ -54,19 +54,20 @@ async function stopHost(context: Context, port: number, agents: boolean): Promis
   const [cut, working] = endsAll ? [busy, []] : [[], busy];
   const isEnding = (agent: string) => endsAll || !atWork.some((session) => session.agent === agent);
   const ending = (await listAgents(connection, "")).filter(({ name }) => isEnding(name));
-  const { pid } = await connection.stopHost({ agents });
+  const { pid, left } = await connection.stopHost({ agents });
   const nextPid = await next;
   // It handed on its port; it is gone when its idle agents are.
   while (context.isRunning(pid)) await context.world.clock.sleep(POLL_MS);
   if (agents || nextPid === null) await untilGone(context, ending);
   progress.done();
-  printer.json({ stopped: pid, next: nextPid, cut, working });
+  printer.json({ stopped: pid, next: nextPid, cut, working, left });
+  for (const each of left) printer.note(`Not ended: ${each}`, "red");
   if (cut.length > 0 && !agents) noteMortal(context);
   for (const name of cut) printer.note(`Session ${name} was working: how its turn ended is unknown`, "yellow");
   if (nextPid === null)
     for (const name of working) printer.note(`Session ${name} works on; holdfast attach ${name} shows it`);
   printer.line(nextPid === null ? `Host ${pid} stopped` : `Host ${pid} stopped; ${nextPid} took over`);
-  return 0;
+  return left.length > 0 ? 1 : 0;
 }
 
 /** Keepers leave when they are told to, a moment later; one whose agent is pinned stays. */

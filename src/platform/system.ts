@@ -12,6 +12,8 @@ import type { Log, World } from "./world.ts";
 /** Without them there are no keepers: an agent is its host's child, and ends with it. */
 export const hasFifos = process.platform !== "win32";
 
+const BUGS = ["uncaughtException", "unhandledRejection"] as const;
+
 export const createSystemWorld = (log: Log): World => ({
   clock: systemClock,
   random: Math.random,
@@ -21,6 +23,12 @@ export const createSystemWorld = (log: Log): World => ({
   files: systemFiles,
   secrets: systemSecrets,
   log,
+  onBug(tell) {
+    for (const event of BUGS) process.on(event, tell);
+    return () => {
+      for (const event of BUGS) process.off(event, tell);
+    };
+  },
 });
 
 export type Env = Readonly<Record<string, string | undefined>>;

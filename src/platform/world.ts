@@ -172,4 +172,6 @@ export interface World {
   files: Files;
   secrets: Secrets;
   log: Log;
+  /** Until it is taken back, a bug that nobody caught is told and does not end the process. */
+  onBug(tell: (thrown: unknown) => void): Cancel;
 }

@@ -120,5 +120,9 @@ export const isFaultCode = (code: string): code is FaultCode => Object.hasOwn(FA
 /** What went wrong, as text, whatever was thrown. */
 export const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
 
+/** For those who mend it. */
+export const stackOf = (thrown: unknown): string =>
+  thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+
 /** What libraries add below it is a log of their own. */
 export const firstLineOf = (thrown: unknown): string => messageOf(thrown).split("\n", 1)[0] ?? "";

@@ -120,7 +120,12 @@ const MESSAGES: { readonly [Type in MessageType]: Guard<Message<Type>> } = {
     instances: listOf(isInstanceInfo),
   }),
   "host-status-response": message("host-status-response", { requestId: isSomeText, status: isHostStatus }),
-  "host-stop-response": message("host-stop-response", { requestId: isSomeText, pid: isNumber, standing: isNumber }),
+  "host-stop-response": message("host-stop-response", {
+    requestId: isSomeText,
+    pid: isNumber,
+    standing: isNumber,
+    left: optional(listOf(isText)),
+  }),
   "host-response": message("host-response", { requestId: isSomeText, result: isResult }),
   "session-event": message("session-event", {
     event: isOneOf("connected", "disconnected", "state-changed"),

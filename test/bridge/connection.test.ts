@@ -73,7 +73,7 @@ describe("the same in both roles", () => {
       const host = open(machine, { listener: { stopAsked: () => void asked++ } });
       const client = open(machine);
       const { bridge } = { host, client }[role];
-      expect(machine.wait(bridge.stopHost())).toEqual({ pid: host.process.pid, standing: 1 });
+      expect(machine.wait(bridge.stopHost())).toEqual({ pid: host.process.pid, standing: 1, left: [] });
       expect(asked).toBe(1);
     });
   }

@@ -105,6 +105,7 @@ export function createMachine({ seed = 1, latencyMs = () => 0.1, connectMs = () 
             info: (message, data) => void log.push({ level: "info", message, data }),
             warn: (message, data) => void log.push({ level: "warn", message, data }),
           },
+          onBug: () => () => {},
         },
       };
       return fake;
