@@ -36,8 +36,6 @@ export interface Proc {
   end(signal: NodeJS.Signals): Promise<Exit>;
   write(text: string): void;
   closeStdin(): void;
-  /** As a reader that goes away. */
-  closeStdout(): Promise<void>;
 }
 
 export interface SpawnOptions {
@@ -87,13 +85,10 @@ export function startProcess(words: readonly string[], env: Record<string, strin
   const changed = () => {
     for (const waiter of [...waiters]) if (waiter.look()) waiters.delete(waiter);
   };
-  const reader = child.stdout.getReader();
   const readOut = async (): Promise<void> => {
     const decoder = new TextDecoder();
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      const text = decoder.decode(value, { stream: true });
+    for await (const chunk of child.stdout) {
+      const text = decoder.decode(chunk, { stream: true });
       stdout += text;
       const lines = (partial + text).split("\n");
       partial = lines.pop() ?? "";
@@ -179,6 +174,5 @@ export function startProcess(words: readonly string[], env: Record<string, strin
       void child.stdin.flush();
     },
     closeStdin: () => void child.stdin.end(),
-    closeStdout: () => reader.cancel(),
   };
 }
