@@ -30,8 +30,8 @@ export interface AcpStart extends PeerStart {
   position?(): Source | undefined;
 }
 
-/** Prompts are asked for by their id: whoever hosts, each is sent once. */
-export const promptKey = (promptId: string): string => `prompt ${promptId}`;
+/** Prompts are asked for by their id: whoever hosts, each is sent once; and once more where the agent refused it. */
+export const promptKey = (promptId: string, again = false): string => `prompt ${promptId}${again ? " again" : ""}`;
 
 /** Another one each time it is used: an agent may count anew, and a question that was answered says nothing of the next. */
 const requestIdOf = (id: RpcId, at: number | undefined): string =>
@@ -145,14 +145,19 @@ export class AcpClient {
   }
 
   /** Pending for the whole turn, however long it takes. */
-  async prompt(sessionId: string, prompt: readonly unknown[], promptId?: string): Promise<{ stopReason: string }> {
-    const options = promptId === undefined ? {} : { key: promptKey(promptId), once: true };
+  async prompt(
+    sessionId: string,
+    prompt: readonly unknown[],
+    promptId?: string,
+    again = false,
+  ): Promise<{ stopReason: string }> {
+    const options = promptId === undefined ? {} : { key: promptKey(promptId, again), once: true };
     return PromptResult.parse(await this.#peer.request("session/prompt", { sessionId, prompt }, options));
   }
 
   /** The end of a turn that an earlier host began; undefined when it did not get to that. */
-  resumed(promptId: string): Promise<{ stopReason: string }> | undefined {
-    return this.#peer.claim(promptKey(promptId))?.then((result) => PromptResult.parse(result));
+  resumed(promptId: string, again = false): Promise<{ stopReason: string }> | undefined {
+    return this.#peer.claim(promptKey(promptId, again))?.then((result) => PromptResult.parse(result));
   }
 
   cancel(sessionId: string): void {

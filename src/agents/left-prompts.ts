@@ -1,7 +1,7 @@
 // Which prompts of a session has nobody answered? Those an earlier host left; their texts are in the journal.
 import type { Policy } from "../protocol/agents.ts";
-import type { Journal } from "./journal.ts";
-import type { Prompt } from "./session-needs.ts";
+import type { AcpClient } from "./acp-client.ts";
+import type { Prompt, SessionDeps } from "./session-needs.ts";
 
 export const LOST = {
   stopReason: "lost",
@@ -11,14 +11,36 @@ export const LOST = {
 /** So long a prompt that no agent ever got waits for one after its host has died. */
 export const PARKED_MS = 10 * 60_000;
 
-export const leftPrompts = (journal: Journal): (Prompt & { at: string })[] =>
-  journal.fold.open.map(({ promptId, seq, at, clientId, policy }) => ({
-    promptId,
-    at,
-    clientId,
-    policy: policy as Policy,
-    // Read when it is sent: a turn that only goes on needs no text.
-    get text() {
-      return String(journal.read(seq - 1, 1)[0]?.data["text"] ?? "");
-    },
-  }));
+/** How a prompt goes on: in the turn that this client still runs, in the queue, or not at all. */
+export type LeftPrompt = { prompt: Prompt } & (
+  | { kind: "runs"; client: AcpClient; at: string; asked: Promise<{ stopReason: string }> | undefined }
+  | { kind: "waits" }
+  | { kind: "lost" }
+);
+
+/** `client`: the agent that had the session open; `isGone`: it is dead, or told to die. */
+export function leftPrompts(
+  { journal, clock }: Pick<SessionDeps, "journal" | "clock">,
+  client: AcpClient | undefined,
+  isGone: boolean,
+): LeftPrompt[] {
+  const { open, started, again } = journal.fold;
+  return open.map(({ promptId, seq, at, clientId, policy }): LeftPrompt => {
+    const prompt: Prompt = {
+      promptId,
+      clientId,
+      policy: policy as Policy,
+      // Read when it is sent: a turn that only goes on needs no text.
+      get text() {
+        return String(journal.read(seq - 1, 1)[0]?.data["text"] ?? "");
+      },
+    };
+    if (started?.promptId === promptId) {
+      const asked = client?.resumed(promptId, again === promptId);
+      if (client && (asked || !isGone)) return { kind: "runs", prompt, client, at: started.at, asked };
+      return { kind: "lost", prompt };
+    }
+    const isFresh = clock.since(at) < PARKED_MS;
+    return { kind: isFresh || (client && !isGone) ? "waits" : "lost", prompt };
+  });
+}

@@ -14,7 +14,7 @@ const sessionCapabilities = (initialized: InitializeResult | undefined) =>
   initialized?.agentCapabilities?.sessionCapabilities ?? {};
 
 /** Whether this agent can close a session without ending the process. */
-export const canClose = (client: AcpClient): boolean => can(sessionCapabilities(client.initialized).close);
+const canClose = (client: AcpClient): boolean => can(sessionCapabilities(client.initialized).close);
 
 /** Only the agent's own word counts: one that died, or wants a login first, has forgotten nothing. */
 const refusal = (thrown: unknown): string => {
@@ -104,7 +104,9 @@ export interface Opener {
   /** Opens it once, however many ask. */
   open(client: AcpClient, session: AgentSession): Promise<AcpClient>;
   clientOf(session: AgentSession): AcpClient | undefined;
-  /** The process is gone; whether it had this session. */
+  /** Cancel, then `session/close`. */
+  leave(session: AgentSession): Promise<void>;
+  /** The process is gone, or has forgotten it; whether it had this session. */
   lost(session: AgentSession, client: AcpClient): boolean;
   /** An update of a session whose name nobody knows yet. */
   early(client: AcpClient, sessionId: string, update: SaidUpdate): void;
@@ -144,6 +146,17 @@ export function createOpener(deps: OpenerDeps): Opener {
     },
     isOpen: (client, session) => void open.set(session, client),
     clientOf: (session) => open.get(session),
+    async leave(session) {
+      const giveUp = session.stop();
+      const client = open.get(session);
+      const { acpSessionId } = session;
+      if (client && acpSessionId && canClose(client)) {
+        // Forgotten before it is closed: a prompt that comes now opens it again, behind the close.
+        open.delete(session);
+        await client.closeSession(acpSessionId).catch(() => undefined);
+      }
+      giveUp();
+    },
     lost(session, client) {
       if (open.get(session) !== client) return false;
       return open.delete(session);

@@ -20,6 +20,7 @@ export interface RegistryDeps {
   directory: string;
   displayName(agent: string): string;
   ready(session: AgentSession): Promise<AcpClient>;
+  forgotten(session: AgentSession, client: AcpClient): void;
   changed(session: AgentSession): void;
   /** A session came into use. */
   entered(session: AgentSession): void;
@@ -72,8 +73,8 @@ export function createRegistry(deps: RegistryDeps): Registry {
   const all = () => [...sessions.values()].filter((session) => !closed.has(session));
 
   const enter = (options: SessionOptions, journal: Journal): AgentSession => {
-    const { now, since, ready, changed } = deps;
-    const session = new AgentSession(options, { clock, now, since, journal, ready, changed });
+    const { now, since, ready, forgotten, changed } = deps;
+    const session = new AgentSession(options, { clock, now, since, journal, ready, forgotten, changed });
     sessions.set(options.name, session);
     journals.set(session, journal);
     return session;

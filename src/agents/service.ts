@@ -11,8 +11,9 @@ import { pruneDaily } from "./daily-prune.ts";
 import { createIdleWatch } from "./idle-watch.ts";
 import { createLauncher } from "./launcher.ts";
 import { createLingers } from "./lingers.ts";
-import { canClose, createOpener } from "./opener.ts";
+import { createOpener } from "./opener.ts";
 import { createRegistry } from "./registry.ts";
+import { createRestorer } from "./restorer.ts";
 import type { AgentService, AgentServiceDeps } from "./service-needs.ts";
 import type { AgentSession } from "./session.ts";
 import { hasNothingToDo, isDone } from "./session-needs.ts";
@@ -43,7 +44,7 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
       return session ? await session.permission(params, permissionId) : { outcome: "cancelled" };
     },
     withdrawn(permissionId) {
-      for (const session of registry.all()) session.permissionWithdrawn(permissionId);
+      for (const session of registry.all()) session.permissions.cancel("agent", permissionId);
     },
     notice(agent, text) {
       log.warn(text);
@@ -83,17 +84,6 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
       throw orLogin(thrown, session.options, client);
     });
   };
-  const leaveAgent = async (session: AgentSession): Promise<void> => {
-    const giveUp = session.stop();
-    const client = opener.clientOf(session);
-    const { acpSessionId } = session;
-    if (client && acpSessionId && canClose(client)) {
-      // Forgotten before it is closed: a prompt that comes now opens it again, behind the close.
-      opener.lost(session, client);
-      await client.closeSession(acpSessionId).catch(() => undefined);
-    }
-    giveUp();
-  };
   const watch = createIdleWatch({
     ...deps,
     limits: deps.idleLimits,
@@ -104,11 +94,12 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
       const client = opener.clientOf(session);
       return client !== undefined && client === manager.current(session.options.agent);
     },
-    leaveAgent,
+    leaveAgent: opener.leave,
     stopAgent: (agent) => manager.stop(agent),
     awakeFile: awakeFile(deps.files, deps.directory),
   });
   const lingers = createLingers(manager, watch);
+  const restorer = createRestorer({ log, manager, opener, watch });
   const changed = (session: AgentSession): void => {
     watch.changed(session);
     const client = opener.clientOf(session);
@@ -120,6 +111,7 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     ...deps,
     displayName,
     ready,
+    forgotten: opener.lost,
     now: watch.now,
     since: watch.since,
     changed,
@@ -141,17 +133,14 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     watch.agentStarted(cliType);
     launcher.connected(client);
     lingers.tellAnew(cliType);
-    for (const session of registry.of(cliType)) {
-      if (session.acpSessionId === undefined || watch.isStopped(session)) continue;
-      opener.open(client, session).catch((thrown) => log.warn(`Not restored: ${messageOf(thrown)}`));
-    }
+    restorer.connected(client, registry.of(cliType));
   });
 
   const close = async (name: string): Promise<void> => {
     // Whoever asks again after a loss has closed it already.
     if (registry.isShelved(name)) return;
     const session = registry.named(name);
-    const left = leaveAgent(session);
+    const left = opener.leave(session);
     if (session.work.turn !== "idle") {
       await left;
       // The end of its turn is recorded first.
@@ -185,7 +174,17 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
   deps.generation.onLost(lost);
 
   const cancelPrune = pruneDaily(deps, () => void registry.prune(deps.retention ?? retentionOf({})));
-  const verbs = createVerbs({ ...deps, launcher, manager, registry, watch, ready, linger: lingers.tell, close });
+  const verbs = createVerbs({
+    ...deps,
+    launcher,
+    manager,
+    registry,
+    watch,
+    ready,
+    attached: restorer.attached,
+    linger: lingers.tell,
+    close,
+  });
 
   return {
     async asked(client, request) {

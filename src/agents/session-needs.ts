@@ -32,6 +32,8 @@ export interface SessionDeps {
   journal: Journal;
   /** The agent with this session open in it. */
   ready(session: AgentSession): Promise<AcpClient>;
+  /** This agent does not have it open any more, although it lives. */
+  forgotten(session: AgentSession, client: AcpClient): void;
   changed(session: AgentSession): void;
 }
 

@@ -1,5 +1,6 @@
 // Which mode and options does a session have? What the agent told of them last; after a restore they are set again.
-import { optionsIn, type SessionFold, settingsIn } from "../core/session-fold.ts";
+import type { SessionFold } from "../core/session-fold.ts";
+import { optionsIn, settingsIn } from "../core/told-settings.ts";
 import { messageOf } from "../protocol/fault.ts";
 import type { AcpClient } from "./acp-client.ts";
 

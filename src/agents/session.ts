@@ -5,13 +5,12 @@ import type { Policy } from "../protocol/agents.ts";
 import type { AcpClient } from "./acp-client.ts";
 import { type Activity, createActivity } from "./activity.ts";
 import type { SaidUpdate } from "./early-updates.ts";
-import type { Source } from "./journal.ts";
-import { LOST, leftPrompts, PARKED_MS } from "./left-prompts.ts";
+import { LOST, leftPrompts } from "./left-prompts.ts";
 import { createPermissions, type Permissions } from "./permissions.ts";
 import { createScribe, type Scribe } from "./scribe.ts";
 import type { Prompt, SessionDeps, SessionOptions, Work } from "./session-needs.ts";
 import { createSessionSettings, type SessionSettings } from "./session-settings.ts";
-import { turnFailure } from "./turn-failure.ts";
+import { forgottenBy, isForgotten, isUntouched, turnFailure } from "./turn-failure.ts";
 import { createViewers, type Viewers } from "./viewers.ts";
 
 type Ended = Record<string, unknown>;
@@ -25,7 +24,7 @@ export class AgentSession {
   readonly #written = new Set<Prompt>();
   /** Prompts by id, and behind which record each begins. */
   readonly #known: Map<string, number>;
-  readonly #permissions: Permissions;
+  readonly permissions: Permissions;
   readonly #activity: Activity;
   /** The agent's own name for this session, once it has one. */
   acpSessionId: string | undefined;
@@ -56,18 +55,18 @@ export class AgentSession {
       this.#activity.heard();
       deps.changed(this);
     };
-    this.#permissions = createPermissions(this.#scribe.record, changed, (permissionId) =>
+    this.permissions = createPermissions(this.#scribe.record, changed, (permissionId) =>
       fold.permissions.find((each) => each.permissionId === permissionId),
     );
   }
 
   get work(): Work {
-    const waiting = this.#permissions.open > 0;
+    const waiting = this.permissions.open > 0;
     return {
       turn: waiting ? "waiting" : this.#running ? "running" : "idle",
       queued: this.#queue.length + (this.isPostponed ? this.fold.open.length : 0),
       outstanding: this.#written.size,
-      permissions: this.#permissions.open,
+      permissions: this.permissions.open,
       ...this.#activity.times,
       openToolCalls: this.#activity.openToolCalls,
     };
@@ -77,29 +76,23 @@ export class AgentSession {
     return this.#deps.journal.lastSeq;
   }
 
-  /** Something still waits to be written. */
   get isBehind(): boolean {
     return this.#scribe.isBehind;
   }
 
-  record(type: string, data: Record<string, unknown>, source?: Source): void {
-    this.#scribe.record(type, data, source);
-  }
+  record: Scribe["record"] = (type, data, source) => this.#scribe.record(type, data, source);
 
   /** What an earlier host left open: the turn that runs in this client, if it still does, and what was queued. */
   resume(client: AcpClient | undefined, isGone: boolean): void {
     this.isPostponed = false;
-    const { started } = this.fold;
-    for (const prompt of leftPrompts(this.#deps.journal)) {
-      const { promptId, at } = prompt;
-      const isStarted = started?.promptId === promptId;
-      const resumed = isStarted ? client?.resumed(promptId) : undefined;
-      const isFresh = this.#deps.clock.since(at) < PARKED_MS;
-      if (client && started && isStarted && (resumed || !isGone)) {
-        this.#activity.turnStarted(started.at);
-        void this.#run(prompt, this.#ask(prompt, client, resumed));
-      } else if (!isStarted && (isFresh || (client && !isGone))) this.#queue.push(prompt);
-      else this.record("turn-ended", { promptId, ...LOST });
+    for (const left of leftPrompts(this.#deps, client, isGone)) {
+      const { prompt } = left;
+      if (left.kind === "waits") this.#queue.push(prompt);
+      else if (left.kind === "lost") this.record("turn-ended", { promptId: prompt.promptId, ...LOST });
+      else {
+        this.#activity.turnStarted(left.at);
+        void this.#run(prompt, this.#ask(prompt, left.client, left.asked));
+      }
     }
     void this.#pump();
   }
@@ -115,8 +108,8 @@ export class AgentSession {
     const { promptId, text, policy, clientId, closes } = prompt;
     const after = this.#known.get(promptId) ?? this.lastSeq;
     if (this.knows(promptId)) return after;
-    const last = closes ? { closes } : {};
-    this.#scribe.mustRecord("prompt", { promptId, text, policy, clientId, queued: this.#queue.length + 1, ...last });
+    const more = { queued: this.#queue.length + 1, ...(closes ? { closes } : {}) };
+    this.#scribe.mustRecord("prompt", { promptId, text, policy, clientId, ...more });
     this.#known.set(promptId, after);
     // What is on record is taken up with the rest.
     if (this.isPostponed) return after;
@@ -140,7 +133,7 @@ export class AgentSession {
     if (!this.#running && this.#activity.openToolCalls === 0) return false;
     this.#cancelled = true;
     if (this.acpSessionId) this.#client?.cancel(this.acpSessionId);
-    this.#permissions.cancel("cancel");
+    this.permissions.cancel("cancel");
     return true;
   }
 
@@ -171,21 +164,17 @@ export class AgentSession {
 
   permission(params: PermissionParams, permissionId: string): Promise<PermissionOutcome> {
     this.#activity.heard();
-    const asked = this.#permissions.ask(params, permissionId, this.#policy);
+    const asked = this.permissions.ask(params, permissionId, this.#policy);
     // It crossed the cancel on its way.
-    if (this.#cancelled) this.#permissions.cancel("cancel", permissionId);
+    if (this.#cancelled) this.permissions.cancel("cancel", permissionId);
     return asked;
   }
-
-  permissionWithdrawn = (permissionId: string): void => this.#permissions.cancel("agent", permissionId);
-
-  answer: Permissions["answer"] = (...words) => this.#permissions.answer(...words);
 
   /** The process is gone: nobody waits for its answers any more. */
   agentLost(): void {
     this.#client = undefined;
     this.#activity.toolsLost();
-    this.#permissions.cancel("agent");
+    this.permissions.cancel("agent");
   }
 
   /** The host leaves: from now on the journal is another one's. Turns of an agent that is not kept end here. */
@@ -242,9 +231,20 @@ export class AgentSession {
     try {
       if (asked) return await asked;
       const { promptId, text } = prompt;
-      return await client.prompt(this.acpSessionId ?? "", [{ type: "text", text }], promptId);
+      const again = this.fold.again === promptId;
+      return await client.prompt(this.acpSessionId ?? "", [{ type: "text", text }], promptId, again);
     } catch (thrown) {
-      return turnFailure(thrown, this.options, client);
+      if (!isForgotten(thrown) || !this.#mayAskAgain(prompt)) return turnFailure(thrown, this.options, client);
+      this.record("session-forgotten", { promptId: prompt.promptId, ...forgottenBy(this.options, thrown) });
+      this.#written.delete(prompt);
+      this.#deps.forgotten(this, client);
+      return await this.#turn(prompt);
     }
+  }
+
+  /** Once, and only where nothing was done. */
+  #mayAskAgain(prompt: Prompt): boolean {
+    const isWanted = this.#running === prompt && !this.#cancelled && !this.#scribe.isOver;
+    return isWanted && !this.isBehind && isUntouched(this.fold, prompt.promptId);
   }
 }

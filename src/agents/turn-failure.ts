@@ -1,4 +1,5 @@
 // Why has a turn no result? In the words and with the code that a client needs.
+import type { SessionFold } from "../core/session-fold.ts";
 import { RPC } from "../protocol/acp.ts";
 import { Fault, messageOf } from "../protocol/fault.ts";
 import { RpcFailure } from "../rpc/json-rpc.ts";
@@ -14,6 +15,18 @@ export function turnFailure(failure: unknown, options: SessionOptions, client?: 
   const code = thrown instanceof Fault ? thrown.code : "AGENT_FAILED";
   return { stopReason: "error", code, message: messageOf(thrown) };
 }
+
+/** The agent does not know this session any more, as when its inner process died: it has not run the prompt. */
+export const isForgotten = (thrown: unknown): thrown is RpcFailure =>
+  thrown instanceof RpcFailure && thrown.code === RPC.notFound;
+
+/** Nothing was done in its turn, and it was not sent a second time already. */
+export const isUntouched = ({ started, again }: Readonly<SessionFold>, promptId: string): boolean =>
+  started?.promptId === promptId && !started.spoke && again !== promptId;
+
+export const forgottenBy = ({ displayName }: SessionOptions, { message: why }: RpcFailure): { message: string } => ({
+  message: `${displayName} no longer knows this session (${why}); it is restored, and the prompt is sent once more`,
+});
 
 /** What was thrown, unless the agent wants a login: then what a person needs to know of it. */
 export function orLogin(thrown: unknown, { displayName, agent }: SessionOptions, client?: AcpClient): unknown {

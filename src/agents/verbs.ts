@@ -25,6 +25,8 @@ export interface VerbsDeps {
   watch: IdleWatch;
   /** The agent with this session open in it. */
   ready(session: AgentSession): Promise<AcpClient>;
+  /** Somebody watches it now: where its agent runs, it is restored there. */
+  attached(session: AgentSession): void;
   linger(agent: string): void;
   close(session: string): Promise<void>;
   freeBytes?(): number;
@@ -74,7 +76,9 @@ export function createVerbs({ launcher, manager, registry, watch, ready, linger,
   const attach = (client: ServiceClient, session: AgentSession, after: number): void => {
     const { name } = session.options;
     session.viewers.attach(client.clientId, after, (events, notice) => client.events(name, events, notice));
-    if (!registry.isShelved(name)) watch.attached(session);
+    if (registry.isShelved(name)) return;
+    watch.attached(session);
+    deps.attached(session);
   };
   const remember = (agent: string, env: Readonly<Record<string, string>>): void => {
     launcher.definition(agent);
@@ -146,7 +150,7 @@ export function createVerbs({ launcher, manager, registry, watch, ready, linger,
       case "withdraw":
         return { withdrawn: registry.named(request.session).withdraw(request.promptId) };
       case "answer":
-        registry.named(request.session).answer(request.permissionId, request.optionId, clientId);
+        registry.named(request.session).permissions.answer(request.permissionId, request.optionId, clientId);
         return {};
       case "close":
         await close(request.session);

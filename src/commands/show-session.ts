@@ -19,6 +19,9 @@ export interface SessionView {
 }
 
 /** `own` is the prompt that the person in front of us wrote just now: other turns of the session are not the answer to it. */
+/** Records whose message people must see. */
+const TROUBLE: ReadonlySet<string> = new Set(["agent-exited", "context-lost", "session-forgotten"]);
+
 export function createSessionView(printer: Printer, own?: string): SessionView {
   const titles = new Map<string, string>();
   const running = new Map<string, Progress>();
@@ -51,7 +54,7 @@ export function createSessionView(printer: Printer, own?: string): SessionView {
     if (type === "turn-ended" && data["message"] && data["promptId"] !== own)
       printer.note(String(data["message"]), "red");
     if (type === "idle-stopped") printer.note(`Stopped for idleness at ${data["at"]}: ${data["reason"]}`, "yellow");
-    if (type === "agent-exited" || type === "context-lost") printer.note(String(data["message"]), "yellow");
+    if (TROUBLE.has(type)) printer.note(String(data["message"]), "yellow");
     if (type === "restored") printer.note("The session was restored", "dim");
     if (own === undefined && type === "session-closed")
       printer.note("The session was closed; a prompt brings it back", "yellow");

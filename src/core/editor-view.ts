@@ -1,5 +1,6 @@
 // What does an editor see of a session's journal? Updates as they came, prompts of others, questions, and the ends of its turns.
 import type { SessionRecord } from "../protocol/agents.ts";
+import { OF_A_TURN } from "./session-fold.ts";
 
 type Data = Record<string, unknown>;
 
@@ -29,16 +30,6 @@ export const createEditorView = (showsNotices: boolean, replayUntil: number): Ed
   texts: new Map(),
   isMuted: false,
 });
-
-/** What belongs to a turn; modes, titles and the like are true at any time. */
-const OF_A_TURN: ReadonlySet<unknown> = new Set([
-  "user_message_chunk",
-  "agent_message_chunk",
-  "agent_thought_chunk",
-  "tool_call",
-  "tool_call_update",
-  "plan",
-]);
 
 const isData = (value: unknown): value is Data => typeof value === "object" && value !== null;
 const update = (told: Data): Told => ({ kind: "update", update: told });
@@ -100,6 +91,7 @@ export function tellEditor(view: EditorView, record: SessionRecord): Told[] {
     case "context-lost":
       return notice(view, seq, String(data["message"]), true);
     case "agent-exited":
+    case "session-forgotten":
       return notice(view, seq, String(data["message"]));
     default:
       return [];

@@ -1,6 +1,7 @@
 // What do the records of a session add up to? Folded as they are written, so that the next host need not read them all.
 import type { SessionRecord } from "../protocol/agents.ts";
 import { type IdleFold, noticeAsked, noticeIdle } from "./idle-fold.ts";
+import { settingsIn } from "./told-settings.ts";
 
 type Data = Record<string, unknown>;
 
@@ -49,7 +50,10 @@ export interface SessionFold {
   /** By id, and behind which record each begins; the newest ones. */
   prompts: [promptId: string, after: number][];
   open: OpenPrompt[];
-  started?: { promptId: string; at: string };
+  /** `spoke`: the agent has done something in it. */
+  started?: { promptId: string; at: string; spoke?: true };
+  /** The agent refused this prompt, since it did not know the session any more: it is sent once more. */
+  again?: string;
   permissions: FoldedPermission[];
   toolCalls: string[];
   modeId?: string;
@@ -62,6 +66,16 @@ export interface SessionFold {
   lastOutputAt?: string;
   idle: IdleFold;
 }
+
+/** Updates that belong to a turn; modes, titles and the like are true at any time. */
+export const OF_A_TURN: ReadonlySet<unknown> = new Set([
+  "user_message_chunk",
+  "agent_message_chunk",
+  "agent_thought_chunk",
+  "tool_call",
+  "tool_call_update",
+  "plan",
+]);
 
 const KNOWN_PROMPTS = 1_000;
 const KNOWN_PERMISSIONS = 64;
@@ -85,20 +99,6 @@ export const createSessionFold = (): SessionFold => ({
 
 const isData = (value: unknown): value is Data => typeof value === "object" && value !== null;
 
-/** What an update says of a session's mode and options. */
-export function settingsIn(update: Data): { modeId?: string; options?: [string, string | boolean][] } {
-  const { sessionUpdate, currentModeId, modeId = currentModeId, configOptions } = update;
-  if (sessionUpdate === "current_mode_update" && typeof modeId === "string") return { modeId };
-  if (sessionUpdate !== "config_option_update") return {};
-  return { options: optionsIn(configOptions) };
-}
-
-export const optionsIn = (configOptions: unknown): [string, string | boolean][] =>
-  (Array.isArray(configOptions) ? configOptions : []).filter(isData).flatMap(({ id, currentValue }) => {
-    const isValue = typeof currentValue === "string" || typeof currentValue === "boolean";
-    return isValue ? [[String(id), currentValue] as [string, string | boolean]] : [];
-  });
-
 function noticeUpdate(fold: SessionFold, update: Data, at: string): void {
   fold.lastOutputAt = at;
   const { toolCallId, status } = update;
@@ -114,6 +114,7 @@ function noticeUpdate(fold: SessionFold, update: Data, at: string): void {
     fold.configOptions = update["configOptions"];
   }
   const { sessionUpdate, title } = update;
+  if (fold.started && OF_A_TURN.has(sessionUpdate)) fold.started.spoke = true;
   if (sessionUpdate === "session_info_update" && typeof title === "string") fold.title = title;
 }
 
@@ -155,6 +156,7 @@ function noticePrompt(fold: SessionFold, { seq, at, type, data }: SessionRecord)
     fold.suppressed = false;
   } else {
     fold.open = fold.open.filter((each) => each.promptId !== promptId);
+    if (fold.again === promptId) delete fold.again;
     if (fold.started?.promptId === promptId) delete fold.started;
   }
 }
@@ -206,6 +208,10 @@ export function noticeRecord(fold: SessionFold, record: SessionRecord): void {
       return lostAgent(fold);
     case "agent-exited":
       return lostAgent(fold);
+    case "session-forgotten":
+      fold.again = String(data["promptId"]);
+      delete fold.started;
+      return lostAgent(fold);
     case "prompt":
     case "turn-started":
     case "withdrawn":
@@ -214,6 +220,7 @@ export function noticeRecord(fold: SessionFold, record: SessionRecord): void {
       return noticePrompt(fold, record);
     case "permission-requested":
     case "permission-resolved":
+      if (fold.started) fold.started.spoke = true;
       return noticePermission(fold, type, data);
     case "session-closed":
       fold.closed = true;

@@ -92,7 +92,8 @@ describe("defects of liminal-builder", () => {
     viewer.leave();
     agents.latest.text(acpId, "said to nobody");
     agents.latest.exit(1);
-    machine.until(() => agents.all.length === 2 && agents.latest.asked("session/resume").length === 1);
+    machine.until(() => agents.all.length === 2 && agents.latest.asked("initialize").length === 1);
+    machine.advance(0);
     const late = client("late");
     late.attach("work");
     machine.until(() => late.of("restored").length === 1);

@@ -36,6 +36,7 @@ function setUp(guard: IdleGuard<IdleState>) {
     since: watch.since,
     journal,
     ready: () => Promise.reject(new Error("There is no agent")),
+    forgotten() {},
     changed: watch.changed,
   });
   watch.unwatched(session);
