@@ -24,8 +24,12 @@ export interface ClientLinkDeps {
   token: string;
   /** It came with the upgrade, and is answered at once; the frame that says it again is not. */
   nonce?: string | null;
-  /** Foreign clients may speak without a hello. */
+  /** Foreign clients may speak without a hello, and listen without a word. */
   open: boolean;
+  /** Each is greeted with `host-ready`. */
+  failover: boolean;
+  /** It hears what all clients are told, though nobody knows yet what it is; ends when that is called. */
+  listens(send: (message: HostMessage) => void): Cancel;
   entered(client: Client): void;
   asked(client: Client, message: ClientMessage): void;
   malformed(): void;
@@ -50,24 +54,38 @@ export function createClientLink(wire: Wire, deps: ClientLinkDeps): SocketEvents
     if (!client && !deps.open) wire.close(1008, "No client-hello within 10 s");
   });
 
+  const send = (message: HostMessage): void => wire.send(JSON.stringify(message));
+  let isGreeted = false;
+  const greet = (): void => {
+    if (deps.failover && !isGreeted) send({ type: "host-ready" });
+    isGreeted = true;
+  };
+  // Ours come with a nonce, and say who they are; others may only want to hear.
+  const isForeign = deps.open && !deps.nonce;
+  const hushed = isForeign ? deps.listens(send) : () => {};
+  if (isForeign) greet();
+
   const enter = (standing: boolean, ours: boolean, clientPid: number | null): Client => {
     cancelHello();
+    hushed();
     client = {
       clientId: newId(),
       standing,
       ours,
       local: false,
       pid: clientPid,
-      send: (message) => wire.send(JSON.stringify(message)),
+      send,
       close: wire.close,
     };
     deps.entered(client);
+    greet();
     return client;
   };
 
   let answered: string | undefined;
   const challenged = (frame: Frame): void => {
     if (!isClientChallenge(frame)) return deps.malformed();
+    hushed();
     if (frame.nonce === answered) return;
     answered = frame.nonce;
     const proof = prover.answer(frame.nonce);
@@ -115,6 +133,7 @@ export function createClientLink(wire: Wire, deps: ClientLinkDeps): SocketEvents
     pong: deps.heard,
     closed() {
       cancelHello();
+      hushed();
       deps.gone(client);
     },
   };

@@ -33,7 +33,7 @@ async function drain(clock: Clock, relay: Relay): Promise<void> {
 /** `/health` and new upgrades answer 503 already when this begins. */
 export async function sayGoodbye(deps: Deps): Promise<void> {
   const { clock, relay, roster } = deps;
-  for (const client of roster.remote()) client.send({ type: "host-transfer" });
+  roster.tellRemote({ type: "host-transfer" });
   await drain(clock, relay);
   relay.abandonAll("the host is shutting down");
   await deps.seal();

@@ -157,14 +157,13 @@ export function startHost(world: HostWorld, options: HostOptions, events: HostEv
     (socket) => {
       const peer: Peer = { socket, silentMs: 0 };
       clientPeers.add(peer);
+      const { failover } = options;
+      const shared = { world, token, open: settings.auth === "none", failover, listens: roster.listen };
       return createClientLink(socket, {
-        world,
-        token,
-        open: settings.auth === "none",
+        ...shared,
         nonce,
         entered(client) {
           roster.enter(client);
-          if (options.failover) client.send({ type: "host-ready" });
           events.clientEntered(client);
         },
         asked,

@@ -63,6 +63,49 @@ test("[CL3] a whole conversation of their client and plugin runs as it was captu
   expect(plugin.seen).toHaveLength(pluginHeard + 1);
 });
 
+test("[CL3] their client hears of plugins and of the end before it has said a word", async () => {
+  using running = runHost({ auth: "none" });
+  const client = await openPeer(running.url("/client"));
+  const plugin = await openPeer(running.url("/plugin"));
+  plugin.send(SECOND_REGISTER);
+  expect((await client.next(() => true)) as unknown).toEqual(asCaptured(SECOND_CAME));
+  plugin.close();
+  expect((await client.next(() => true)) as unknown).toEqual(SECOND_WENT);
+  await running.host.shutdown();
+  expect((await client.next(() => true)) as unknown).toEqual(CLIENT_GOODBYE);
+  expect((await client.closed).code).toBe(1001);
+  expect(client.seen).toHaveLength(3);
+});
+
+test("[CL3] [CL4] once it speaks it is told everything once, also by a host that took over", async () => {
+  using running = runHost({ auth: "none", failover: true });
+  const client = await openPeer(running.url("/client"));
+  await client.next("host-ready");
+  client.send({ type: "list-sessions", requestId: "one" });
+  await client.next("list-sessions-response");
+  const plugin = await openPeer(running.url("/plugin"));
+  plugin.send(SECOND_REGISTER);
+  await client.next("session-event");
+  await running.host.shutdown();
+  await client.closed;
+  expect(client.seen.map(({ type }) => type)).toEqual([
+    "host-ready",
+    "list-sessions-response",
+    "session-event",
+    "host-transfer",
+  ]);
+});
+
+test("[CL3] [SC2] a host with a token tells nothing to those who say nothing", async () => {
+  using running = runHost();
+  const client = await openPeer(running.url("/client"));
+  const plugin = await openPlugin(running);
+  await running.host.shutdown();
+  await client.closed;
+  expect(client.seen).toEqual([]);
+  plugin.close();
+});
+
 test("[CL3] failures reach their client as an error result with session, request, code and message", async () => {
   using running = runHost({ auth: "none" });
   const client = await openForeignClient(running);
