@@ -25,7 +25,7 @@ const PATIENT_MS = 250;
 const SOON_MS = 4;
 const SOON_FOR_MS = 500;
 /** A host that is killed before it could answer is started again. */
-const MAX_KILLS = 100;
+const MAX_RESTARTS = 100;
 const SILENT_TRIES = 4;
 const SILENT_WAIT_MS = 1_000;
 
@@ -46,42 +46,95 @@ export function hopeless(world: Pick<World, "net">, port: number, outcome: JoinO
   return undefined;
 }
 
+/** How long has whoever holds the port had? Time that somebody else took is not counted. */
+function createPatience({ clock, net }: ReachDeps["world"], port: number) {
+  let held: { since: number; pid?: number | undefined } | undefined;
+  let silent = { times: 0, pid: undefined as number | undefined };
+  /** Since when nobody holds it. */
+  let free = clock.elapsed();
+  return {
+    nobodyIsThere(): void {
+      if (held) free = clock.elapsed();
+      held = undefined;
+      silent = { times: 0, pid: undefined };
+    },
+    somebodyIsThere(): void {
+      held ??= { since: clock.elapsed() };
+    },
+    /** How often this one has said nothing. */
+    saysNothing(): number {
+      const pid = net.owner(port)?.pid;
+      silent = { times: silent.pid === pid ? silent.times + 1 : 1, pid };
+      held = undefined;
+      free = clock.elapsed();
+      return silent.times;
+    },
+    get ms(): number {
+      return clock.elapsed() - (held?.since ?? free);
+    },
+    /** Who it is takes a while to find out: looked at twice, at half time and at the end. */
+    isOver(limitMs: number): boolean {
+      if (!held || this.ms <= limitMs / 2) return false;
+      const isKnown = "pid" in held;
+      if (isKnown && this.ms <= limitMs) return false;
+      const pid = net.owner(port)?.pid;
+      if (isKnown && held.pid === pid) return true;
+      held = { since: isKnown ? clock.elapsed() : held.since, pid };
+      return false;
+    },
+  };
+}
+
 export async function reachHost(deps: ReachDeps): Promise<HostLink> {
   const { world, port, signal } = deps;
   const { clock } = world;
   const unreachable = (why: string, nobody = false) => new HostUnreachableError("127.0.0.1", port, why, { nobody });
+  const patience = createPatience(world, port);
   let startedAt: number | undefined;
   let started: StartedProcess | undefined;
-  let kills = 0;
-  let silent = 0;
-  const since = clock.elapsed();
+  /** Another one held the port meanwhile: ours has left again. */
+  let wasHeld = false;
+  let restarts = 0;
+  const isGone = (): boolean => started?.wasKilled() === true || (wasHeld && started?.hasEnded() === true);
   while (!signal.aborted) {
     const outcome = await deps.join();
     if (outcome.kind === "joined") return outcome.link;
     const fault = hopeless(world, port, outcome);
     if (fault) throw fault;
     if (outcome.kind === "silent") {
+      wasHeld = true;
       const holder = describeHolder(world, port);
-      if (++silent >= SILENT_TRIES) throw unreachable(`the port is held by ${holder}, which does not answer`);
+      if (patience.saysNothing() >= SILENT_TRIES) {
+        throw unreachable(`the port is held by ${holder}, which does not answer`);
+      }
       await clock.sleep(SILENT_WAIT_MS, signal);
       continue;
     }
-    const patient = deps.afterLoss && clock.elapsed() - since < PATIENT_MS;
-    const isDead = started?.wasKilled() === true && kills++ < MAX_KILLS;
-    if (outcome.kind === "refused" && (isDead || (startedAt === undefined && !patient))) {
-      if (!deps.startHost) throw unreachable("none is running; start one with: holdfast serve", true);
-      started = await deps.startHost();
-      startedAt = clock.elapsed();
+    if (outcome.kind === "refused") {
+      patience.nobodyIsThere();
+      const isPatient = deps.afterLoss && patience.ms < PATIENT_MS;
+      if (startedAt === undefined ? !isPatient : isGone() && restarts++ < MAX_RESTARTS) {
+        if (!deps.startHost) throw unreachable("none is running; start one with: holdfast serve", true);
+        started = await deps.startHost();
+        startedAt = clock.elapsed();
+        wasHeld = false;
+      }
+      if (startedAt !== undefined && Math.min(clock.elapsed() - startedAt, patience.ms) > BACKGROUND_MS) {
+        throw unreachable("the host started in the background did not come up within 5 s; see its log file");
+      }
+    } else {
+      wasHeld = true;
+      patience.somebodyIsThere();
+      if (patience.isOver(BACKGROUND_MS)) {
+        const holder = describeHolder(world, port);
+        throw unreachable(`the port is held by ${holder}, which drops connections; choose another with --port`);
+      }
     }
-    if (clock.elapsed() - (startedAt ?? since) > BACKGROUND_MS) {
-      throw unreachable(
-        startedAt === undefined
-          ? `the port is held by ${describeHolder(world, port)}, which drops connections; choose another with --port`
-          : "the host started in the background did not come up within 5 s; see its log file",
-      );
-    }
-    const isSoon = clock.elapsed() - (startedAt ?? since) < SOON_FOR_MS;
-    await clock.sleep(isSoon ? SOON_MS : POLL_MS, signal);
+    const soonMs = Math.min(
+      patience.ms,
+      startedAt === undefined ? Number.POSITIVE_INFINITY : clock.elapsed() - startedAt,
+    );
+    await clock.sleep(soonMs < SOON_FOR_MS ? SOON_MS : POLL_MS, signal);
   }
   throw unreachable("interrupted");
 }

@@ -99,6 +99,67 @@ describe("at the beginning", () => {
   });
 });
 
+describe("patience", () => {
+  test("[CM10] time that a silent process took is not counted against the one that came after it", () => {
+    const machine = createMachine();
+    const mute = squat(machine, "mute");
+    const { startHost } = starter(machine);
+    const opened = opening(machine, { mode: "command", startHost });
+    machine.advance(7_000);
+    mute?.kill();
+    const leaving = squat(machine, "closing");
+    machine.advance(4_000);
+    leaving?.kill();
+    const host = open(machine);
+    expect(machine.wait(opened).bridge.hostPid).toBe(host.process.pid);
+  });
+
+  test("[CM10] one that leaves, and the next that leaves: each has its own time", () => {
+    const machine = createMachine();
+    const { startHost } = starter(machine);
+    const opened = opening(machine, { mode: "command", startHost });
+    opened.catch(() => undefined);
+    const hold = (ms: number) => {
+      const leaving = squat(machine, "closing");
+      machine.advance(ms);
+      leaving?.kill();
+    };
+    for (const ms of [4_000, 4_000, 4_000]) hold(ms);
+    const host = open(machine);
+    expect(machine.wait(opened).bridge.hostPid).toBe(host.process.pid);
+  });
+
+  test("[HO5] who drops every connection is given up, and named", () => {
+    const machine = createMachine();
+    const squatter = squat(machine, "closing");
+    const opened = watch(opening(machine, { mode: "command", startHost: starter(machine).startHost }));
+    machine.advance(4_900);
+    expect(opened.state).toBe("pending");
+    machine.advance(300);
+    expect((opened.error as Fault).message).toContain(`process ${squatter?.pid}`);
+    expect((opened.error as Fault).message).toContain("drops connections");
+  });
+
+  test("[CM10] a host of ours that left the port to another is started again when that one is gone", () => {
+    const machine = createMachine();
+    let times = 0;
+    const { startHost: start } = starter(machine, 100);
+    const startHost = () => {
+      times++;
+      // The first finds the port taken, and leaves in good order.
+      if (times > 1) start();
+      return { hasEnded: () => times === 1, wasKilled: () => false };
+    };
+    const opened = opening(machine, { mode: "command", startHost });
+    machine.advance(10);
+    const other = squat(machine, "closing");
+    machine.advance(1_000);
+    other?.kill();
+    expect(machine.wait(opened).bridge.role).toBe("client");
+    expect(times).toBe(2);
+  });
+});
+
 describe("after a loss", () => {
   test("[TK14] somebody stands in line: the command joins that one and starts none", () => {
     const machine = createMachine();
