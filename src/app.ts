@@ -133,6 +133,7 @@ async function runWith(
   const { world, env, printer, signal } = basics;
   const state = createState(world, stateDirectory(env));
   const opened: BridgeConnection[] = [];
+  const over = new AbortController();
   const directories: string[] = [];
   const startBackgroundHost = async (port: number) => {
     // A wrong config or environment is said here, where somebody reads it, and not in a log file; but whoever has just
@@ -199,8 +200,12 @@ async function runWith(
       const notice = (message: string) => printer.note(message, "yellow");
       const listener = { notice, stopAsked, ...options.listener };
       const asHost = options.mode === "command" ? {} : await hostParts({ ...world, log }, context);
-      const connection = await openBridge({ ...world, log }, { state, signal, ...asHost, ...options, listener });
+      const until = AbortSignal.any([signal, over.signal]);
+      const all = { state, signal: until, ...asHost, ...options, listener };
+      const connection = await openBridge({ ...world, log }, all);
       opened.push(connection);
+      // The command gave up waiting for it.
+      if (over.signal.aborted) await connection.disconnect();
       return connection;
     },
   };
@@ -213,6 +218,7 @@ async function runWith(
     return code;
   } finally {
     signal.removeEventListener("abort", stop);
+    over.abort();
     await Promise.all(opened.map((connection) => connection.disconnect()));
     for (const directory of directories) removeDirectory(directory);
   }

@@ -39,6 +39,8 @@ export interface SessionDeps {
 
 export interface Work extends Omit<IdleState, "pin"> {
   turn: "idle" | "running" | "waiting";
+  /** Of the turn that runs. */
+  promptId: string | undefined;
 }
 
 /** No turn, no queue, no question, and no tool that runs on. */

@@ -64,6 +64,7 @@ export class AgentSession {
     const waiting = this.permissions.open > 0;
     return {
       turn: waiting ? "waiting" : this.#running ? "running" : "idle",
+      promptId: this.#running?.promptId,
       queued: this.#queue.length + (this.isPostponed ? this.fold.open.length : 0),
       outstanding: this.#written.size,
       permissions: this.permissions.open,

@@ -59,10 +59,14 @@ function mustHaveRoom(bytes: number): void {
 export function createVerbs({ launcher, manager, registry, watch, ready, linger, close, ...deps }: VerbsDeps): Verbs {
   const infoOf = (session: AgentSession): AgentSessionInfo => {
     const { name, agent, cwd } = session.options;
-    const { turn, queued } = session.work;
+    const { turn, queued, promptId } = session.work;
     const { viewers, lastSeq } = session;
     const { title, at: updatedAt } = session.fold;
-    const about = { ...(title === undefined ? {} : { title }), ...(updatedAt === "" ? {} : { updatedAt }) };
+    const about = {
+      ...(title === undefined ? {} : { title }),
+      ...(updatedAt === "" ? {} : { updatedAt }),
+      ...(promptId === undefined ? {} : { promptId }),
+    };
     const clients = viewers.size;
     return { kind: "agent", name, agent, cwd, turn, queued, clients, lastSeq, idle: watch.info(session), ...about };
   };

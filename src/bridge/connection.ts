@@ -33,8 +33,8 @@ export interface BridgeConnection {
   readonly port: number;
   readonly hostPid: number;
   readonly isConnected: boolean;
-  /** The search for a host was given up, or this end closed it. */
-  readonly isOver: boolean;
+  /** The search for a host was given up, and why; or this end closed it. */
+  readonly ended: ConnectionEvents["ended"] | undefined;
   readonly on: Emitter<ConnectionEvents>["on"];
   listSessions(): SessionInfo[];
   listInstances(): InstanceInfo[];
@@ -217,8 +217,8 @@ export async function openConnection(
     get isConnected() {
       return link !== undefined;
     },
-    get isOver() {
-      return over;
+    get ended() {
+      return over ? (ended ?? { error: undefined }) : undefined;
     },
     on: emitter.on,
     listSessions: sessions.infos,

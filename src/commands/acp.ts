@@ -8,6 +8,7 @@ import { text } from "../surface/argument.ts";
 import { createAcpFacade } from "./acp/facade.ts";
 import { listAgentSessions, listShelf } from "./agent-list.ts";
 import { askUntilAnswered, openForAgents } from "./agent-session.ts";
+import { untilAnswered } from "./ask-again.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { noStartArg } from "./plugin-session.ts";
 
@@ -52,7 +53,10 @@ export const acp = holdfastCommand({
       ask: async (request) => await askUntilAnswered(context, await connection(), request),
       async sessions() {
         const open = await connection();
-        const all = [...(await listAgentSessions(open)), ...(await listShelf(open))];
+        const all = await untilAnswered(context, open, async () => [
+          ...(await listAgentSessions(open)),
+          ...(await listShelf(open)),
+        ]);
         return all.filter(({ agent }) => agent === args.agent);
       },
       room,

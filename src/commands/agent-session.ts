@@ -5,11 +5,10 @@ import type { AgentRequest, SessionRecord } from "../protocol/agents.ts";
 import { Fault, type FaultCode, isFaultCode } from "../protocol/fault.ts";
 import { SESSION_NAME } from "../protocol/vocabulary.ts";
 import { text } from "../surface/argument.ts";
+import { isLoss, untilAnswered } from "./ask-again.ts";
 import type { Context } from "./context.ts";
 import { noStartArg, openAsCommand } from "./plugin-session.ts";
-import { timeLimitArg, within } from "./time-limit.ts";
-
-const AGAIN_MS = 5;
+import { timeLimitArg, unlessOver, within } from "./time-limit.ts";
 
 /** At the latest after so many events of one piece it is told how far we have got. */
 const ACKNOWLEDGE_EVENTS = 256;
@@ -55,7 +54,9 @@ export async function* followSession(
   early?: EarlyEvents,
 ): AsyncGenerator<SessionRecord> {
   const queue = createQueue<SessionRecord>();
-  over?.addEventListener("abort", () => queue.fail(over.reason), { once: true });
+  const ends = () => queue.fail(over?.reason);
+  over?.addEventListener("abort", ends, { once: true });
+  if (over?.aborted) ends();
   let cursor = after;
   let acknowledged = after;
   const attach = async (): Promise<void> => {
@@ -80,11 +81,14 @@ export async function* followSession(
     connection.on("host-found", () => void attach()),
     connection.on("ended", ({ error }) => queue.fail(error ?? new Error("The connection was closed"))),
   ];
+  if (connection.ended) queue.fail(connection.ended.error ?? new Error("The connection was closed"));
   try {
     const told = early?.take();
     if (told) for (const each of told) hear(each);
-    else await attach();
+    else await (over ? unlessOver(over, attach()) : attach());
     for await (const event of queue.items()) {
+      // However much still waits.
+      over?.throwIfAborted();
       yield event;
       if (!queue.isEmpty && event.seq - acknowledged < ACKNOWLEDGE_EVENTS) continue;
       acknowledged = event.seq;
@@ -92,31 +96,16 @@ export async function* followSession(
     }
   } finally {
     for (const stop of stops) stop();
+    over?.removeEventListener("abort", ends);
   }
 }
-
-/** Its host went away, or is about to. */
-const isLoss = (thrown: unknown): boolean => thrown instanceof Fault && thrown.code === "SESSION_DISCONNECTED";
 
 /** For what may be asked twice without being done twice: whoever hosts next is asked again. */
-export async function askUntilAnswered(
-  { world }: Pick<Context, "world">,
+export const askUntilAnswered = (
+  context: Pick<Context, "world">,
   connection: BridgeConnection,
   request: AgentRequest,
-): Promise<unknown> {
-  for (;;) {
-    try {
-      return await connection.askAgents(request);
-    } catch (thrown) {
-      if (!isLoss(thrown)) throw thrown;
-      do {
-        if (connection.isOver) throw thrown;
-        // Also where there is a connection: a host that is leaving still answers, and says so.
-        await world.clock.sleep(AGAIN_MS);
-      } while (!connection.isConnected);
-    }
-  }
-}
+): Promise<unknown> => untilAnswered(context, connection, () => connection.askAgents(request));
 
 const ENDS: Readonly<Record<string, [FaultCode, string]>> = {
   max_tokens: ["LIMIT_REACHED", "The agent has used up its tokens (max_tokens)"],
@@ -158,11 +147,14 @@ interface OnceArgs {
   timeout: number;
 }
 
-/** For commands that ask one thing of agents and leave. */
+/** For commands that ask one thing of agents and leave, and may ask it twice. */
 export const askOnce = (context: Context, args: OnceArgs, request: AgentRequest): Promise<unknown> => {
-  const ask = async () => {
-    const connection = await openForAgents(context, args);
-    return await connection.askAgents(request, args.timeout);
-  };
+  const ask = async () => await askUntilAnswered(context, await openForAgents(context, args), request);
+  return within(context, args.timeout, ask());
+};
+
+/** For what would be done twice: whoever loses the host does not know what was done. */
+export const askNotAgain = (context: Context, args: OnceArgs, request: AgentRequest): Promise<unknown> => {
+  const ask = async () => await (await openForAgents(context, args)).askAgents(request, args.timeout);
   return within(context, args.timeout, ask());
 };

@@ -1,6 +1,7 @@
 // holdfast agents: which agents are known, found and running.
 import { listAgents } from "./agent-list.ts";
 import { onceArgs, openForAgents } from "./agent-session.ts";
+import { untilAnswered } from "./ask-again.ts";
 import { holdfastCommand } from "./context.ts";
 import { within } from "./time-limit.ts";
 
@@ -10,7 +11,10 @@ export const agents = holdfastCommand({
   examples: [{ line: "holdfast agents", says: "Each known agent, and how to install those that are missing" }],
   async run(args, context) {
     const { printer } = context;
-    const ask = async () => await listAgents(await openForAgents(context, args), context.env["PATH"] ?? "");
+    const ask = async () => {
+      const connection = await openForAgents(context, args);
+      return await untilAnswered(context, connection, () => listAgents(connection, context.env["PATH"] ?? ""));
+    };
     const known = await within(context, args.timeout, ask());
     printer.json(known);
     printer.table(known, [

@@ -1,10 +1,12 @@
 // holdfast attach: follow a session, from the beginning or from any event on.
+import type { BridgeConnection } from "../bridge/connection.ts";
 import { Fault } from "../protocol/fault.ts";
 import { duration, whole } from "../surface/argument.ts";
 import { followSession, sessionNameArg } from "./agent-session.ts";
-import { holdfastCommand } from "./context.ts";
+import { type Context, holdfastCommand } from "./context.ts";
 import { createPermissionDialog } from "./permission-dialog.ts";
 import { createSessionView } from "./show-session.ts";
+import { unlessOver } from "./time-limit.ts";
 
 export const attach = holdfastCommand({
   name: "attach",
@@ -23,22 +25,33 @@ export const attach = holdfastCommand({
     const over = new AbortController();
     const late = () => over.abort(new Fault("TIMEOUT", `Left after ${timeout} ms; the session goes on`));
     const cancelTimer = timeout === undefined ? () => {} : context.world.clock.after(timeout, late);
-    const connection = await context.open({ port, mode: "standing" });
-    const notice = (said: string) => context.printer.note(said, "yellow");
-    const view = createSessionView(context.printer);
-    const dialog = createPermissionDialog(context, connection, session);
     try {
-      for await (const event of followSession(connection, session, after, notice, over.signal)) {
-        view.show(event);
-        dialog.told(event);
-        // Only what was read is acknowledged; the rest waits in the journal.
-        await context.room();
-      }
-      return 0;
+      const connection = await unlessOver(over.signal, context.open({ port, mode: "standing" }));
+      return await follow(context, connection, { session, after, over: over.signal });
     } finally {
       cancelTimer();
-      view.end();
-      dialog.end();
     }
   },
 });
+
+async function follow(
+  context: Context,
+  connection: BridgeConnection,
+  { session, after, over }: { session: string; after: number; over: AbortSignal },
+): Promise<number> {
+  const notice = (said: string) => context.printer.note(said, "yellow");
+  const view = createSessionView(context.printer);
+  const dialog = createPermissionDialog(context, connection, session);
+  try {
+    for await (const event of followSession(connection, session, after, notice, over)) {
+      view.show(event);
+      dialog.told(event);
+      // Only what was read is acknowledged; the rest waits in the journal.
+      await context.room();
+    }
+    return 0;
+  } finally {
+    view.end();
+    dialog.end();
+  }
+}

@@ -1,8 +1,9 @@
 // holdfast cancel: end the turn that runs in a session.
-import type { BridgeConnection } from "../bridge/connection.ts";
+import type { AgentSessionInfo } from "../protocol/agents.ts";
 import { Fault } from "../protocol/fault.ts";
 import { listAgentSessions } from "./agent-list.ts";
-import { onceArgs, openForAgents, sessionNameArg } from "./agent-session.ts";
+import { askUntilAnswered, onceArgs, openForAgents, sessionNameArg } from "./agent-session.ts";
+import { untilAnswered } from "./ask-again.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { within } from "./time-limit.ts";
 
@@ -28,6 +29,8 @@ export const cancel = holdfastCommand({
 const DEAF_MS = 5_000;
 const LOOK_MS = 20;
 
+type Look = () => Promise<AgentSessionInfo | undefined>;
+
 /** Whether there was one, when it has ended. */
 async function cancelTurn(
   context: Context,
@@ -35,17 +38,29 @@ async function cancelTurn(
 ): Promise<boolean> {
   const { session } = args;
   const connection = await openForAgents(context, args);
-  const { cancelled } = (await connection.askAgents({ verb: "cancel", session })) as { cancelled: boolean };
-  if (cancelled) await untilOver(context, connection, session);
-  return cancelled;
+  const look: Look = async () => {
+    const all = await untilAnswered(context, connection, () => listAgentSessions(connection));
+    return all.find(({ name }) => name === session);
+  };
+  for (;;) {
+    // By its id: asked twice, it does not end the turn that waited behind it.
+    const promptId = (await look())?.promptId;
+    const request = { verb: "cancel" as const, session, ...(promptId === undefined ? {} : { promptId }) };
+    const { cancelled } = (await askUntilAnswered(context, connection, request)) as { cancelled: boolean };
+    if (cancelled) await untilOver(context, look, session, promptId);
+    if (cancelled || promptId === undefined) return cancelled;
+    // Its host went with our question, or it has just ended: another may run by now, and that is not the one meant.
+    if ((await look())?.promptId !== promptId) return true;
+  }
 }
 
-async function untilOver({ world }: Context, connection: BridgeConnection, session: string): Promise<void> {
+async function untilOver({ world }: Context, look: Look, session: string, promptId: string | undefined): Promise<void> {
   const { clock } = world;
   for (const since = clock.elapsed(); ; await clock.sleep(LOOK_MS)) {
-    const found = (await listAgentSessions(connection)).find(({ name }) => name === session);
-    // What waited behind it may run already.
-    if (!found || found.turn === "idle" || found.queued > 0) return;
+    const found = await look();
+    if (!found || found.turn === "idle" || found.promptId !== promptId) return;
+    // An older host tells no id: what waited behind it may run already.
+    if (promptId === undefined && found.queued > 0) return;
     if (clock.elapsed() - since < DEAF_MS) continue;
     const message = `The agent does not listen to the cancel; end the session with: holdfast close ${session}`;
     throw new Fault("TIMEOUT", message, { session });

@@ -3,7 +3,7 @@ import { isLoginAnswer } from "../protocol/agent-answers.ts";
 import { Fault } from "../protocol/fault.ts";
 import { duration, text } from "../surface/argument.ts";
 import { understood } from "./agent-list.ts";
-import { askOnce } from "./agent-session.ts";
+import { askNotAgain } from "./agent-session.ts";
 import { holdfastCommand } from "./context.ts";
 import { noStartArg } from "./plugin-session.ts";
 
@@ -28,7 +28,7 @@ export const login = holdfastCommand({
       env: context.plainEnv,
       ...(method === undefined ? {} : { method }),
     };
-    const answer = understood(isLoginAnswer, await askOnce(context, args, request).finally(waiting.done));
+    const answer = understood(isLoginAnswer, await askNotAgain(context, args, request).finally(waiting.done));
     if (answer.kind === "terminal") {
       const { command = "", args, env, method: id } = answer;
       const code = await context.runInTerminal([command, ...args], env);

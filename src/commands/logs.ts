@@ -3,14 +3,15 @@
 import type { BridgeSession } from "../bridge/session.ts";
 import { createLogTail, type LogTail } from "../core/log-gap.ts";
 import type { Wanted } from "../core/resolve.ts";
-import { SessionDisconnectedError } from "../protocol/fault.ts";
 import { listOf } from "../protocol/guards.ts";
 import type { LogEntry, LogLevel } from "../protocol/plugin.ts";
 import { isLogEntry } from "../protocol/plugin-frames.ts";
 import { LOG_LEVELS } from "../protocol/vocabulary.ts";
 import { list, toggle, whole } from "../surface/argument.ts";
+import { isLoss } from "./ask-again.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { askAgain, describeWait, type SessionArgs, sessionArgs, timeoutArg } from "./plugin-session.ts";
+import { within } from "./time-limit.ts";
 
 const WHOLE_BUFFER = 1_000_000;
 
@@ -55,11 +56,26 @@ function show({ printer, world }: Context, entry: LogEntry): void {
   const { level, body, timestamp } = entry;
   if (printer.format === "json") return;
   const tone = level === "Error" ? "red" : level === "Warning" ? "yellow" : "dim";
-  const at = world.clock.iso(timestamp * 1000);
+  const at = timeOf(world, timestamp);
   printer.line(`${printer.paint.dim(at)} ${printer.paint[tone](printer.safe(level.padEnd(7)))} ${printer.safe(body)}`);
 }
 
+/** The furthest that a date can be. */
+const LAST_SECOND = 8.64e12;
+
+/** A plugin may say anything: what is no time is shown as it is. */
+const timeOf = ({ clock }: Context["world"], seconds: number): string =>
+  Math.abs(seconds) <= LAST_SECOND ? clock.iso(seconds * 1000) : String(seconds);
+
+/** With --timeout it leaves after that long, and the plugin logs on. */
 async function followLogs(context: Context, args: FollowArgs): Promise<number> {
+  const { timeout } = args;
+  const work = keepFollowing(context, args);
+  if (timeout === undefined) return await work;
+  return await within(context, timeout, work, `Stopped following after ${timeout} ms; the plugin logs on`);
+}
+
+async function keepFollowing(context: Context, args: FollowArgs): Promise<number> {
   const { printer, signal } = context;
   const connection = await context.open({ port: args.port, mode: "standing" });
   const tail = createLogTail();
@@ -72,14 +88,12 @@ async function followLogs(context: Context, args: FollowArgs): Promise<number> {
   let wanted: Wanted = args;
   for (let times = 0; !signal.aborted; times++) {
     const waiting = printer.progress(describeWait(wanted));
-    const session = await connection
-      .resolveSession(wanted, args.timeout ?? Number.MAX_SAFE_INTEGER)
-      .finally(waiting.done);
+    const session = await connection.resolveSession(wanted, Number.MAX_SAFE_INTEGER).finally(waiting.done);
     wanted = { instance: session.info.instanceId, context: session.info.context };
     try {
       await followOne(context, session, tail, times === 0 ? args.count : undefined, tell);
     } catch (thrown) {
-      if (!(thrown instanceof SessionDisconnectedError)) throw thrown;
+      if (!isLoss(thrown)) throw thrown;
     }
   }
   return 0;

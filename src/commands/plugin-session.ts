@@ -3,10 +3,11 @@ import type { BridgeConnection } from "../bridge/connection.ts";
 import type { BridgeSession } from "../bridge/session.ts";
 import type { Wanted } from "../core/resolve.ts";
 import { ACTIONS, type ActionName } from "../protocol/actions.ts";
-import { Fault, SessionDisconnectedError, SessionNotFoundError } from "../protocol/fault.ts";
+import { ContextNotFoundError, Fault, SessionNotFoundError } from "../protocol/fault.ts";
 import { CONTEXTS } from "../protocol/vocabulary.ts";
 import { choice, duration, text, toggle } from "../surface/argument.ts";
 import { listAgentSessions } from "./agent-list.ts";
+import { isLoss } from "./ask-again.ts";
 import type { Context, OpenOptions } from "./context.ts";
 import { within } from "./time-limit.ts";
 
@@ -62,6 +63,7 @@ export function describeWait({ session, instance }: Wanted): string {
 }
 
 const LOOK_MS = 1_000;
+const LOST_PLUGIN = "The host changed, and the plugin did not come back in time; raise it with --timeout";
 
 /** Both kinds stand in one list: the name may be an agent session's. */
 async function agentSessionFault(context: Context, connection: BridgeConnection, name: string) {
@@ -79,11 +81,26 @@ export async function useSession(context: Context, args: SessionArgs, action: Ac
   const actionMs = () => (args.timeout === undefined ? timeoutMs : Math.max(1, leftMs()));
   const opening = openAsCommand(context, args);
   const connection = await (args.timeout === undefined ? opening : within(context, args.timeout, opening));
+  let hosts = 0;
+  connection.on("host-found", () => void hosts++);
+  /** Plugins come back to a new host after a moment: whoever was there is waited for anew. */
+  const resolve = async (wanted: Wanted): Promise<BridgeSession> => {
+    for (;;) {
+      const before = hosts;
+      try {
+        return await connection.resolveSession(wanted, Math.min(leftMs(), SESSION_WAIT_MS));
+      } catch (thrown) {
+        const isMissing = thrown instanceof SessionNotFoundError || thrown instanceof ContextNotFoundError;
+        if (!isMissing || hosts === 0) throw thrown;
+        if (leftMs() === 0) throw new Fault("TIMEOUT", LOST_PLUGIN, {}, { cause: thrown });
+        if (hosts === before) throw thrown;
+      }
+    }
+  };
   const find = async (wanted: Wanted = args): Promise<BridgeSession> => {
-    const waitMs = Math.min(leftMs(), SESSION_WAIT_MS);
     const waiting = context.printer.progress(describeWait(wanted));
     try {
-      return await connection.resolveSession(wanted, waitMs);
+      return await resolve(wanted);
     } catch (thrown) {
       if (!(thrown instanceof SessionNotFoundError) || wanted.session === undefined) throw thrown;
       throw (await agentSessionFault(context, connection, wanted.session)) ?? thrown;
@@ -112,7 +129,7 @@ export async function askAgain<Answer>(
     try {
       return await ask(session, actionMs());
     } catch (thrown) {
-      if (!(thrown instanceof SessionDisconnectedError)) throw thrown;
+      if (!isLoss(thrown)) throw thrown;
       if (leftMs() === 0) throw new Fault("TIMEOUT", "No plugin answered in time", {}, { cause: thrown });
       context.printer.note("The connection was lost; asking again on the next host");
     } finally {

@@ -1,7 +1,7 @@
 // holdfast prompt: send a prompt to an agent and stream its answer.
 import type { BridgeConnection } from "../bridge/connection.ts";
 import type { Cancel } from "../platform/world.ts";
-import { Fault, SessionDisconnectedError } from "../protocol/fault.ts";
+import { Fault } from "../protocol/fault.ts";
 import { POLICIES, SESSION_NAME } from "../protocol/vocabulary.ts";
 import { choice, duration, text, toggle } from "../surface/argument.ts";
 import {
@@ -16,7 +16,9 @@ import {
 import { type Context, holdfastCommand } from "./context.ts";
 import { createPermissionDialog } from "./permission-dialog.ts";
 import { noStartArg } from "./plugin-session.ts";
+import { inTime, lostHost, MAYBE_SENT, NOT_SENT, sendPrompt } from "./send-prompt.ts";
 import { createSessionView } from "./show-session.ts";
+import { timeLeft } from "./time-limit.ts";
 
 export const prompt = holdfastCommand({
   name: "prompt",
@@ -57,11 +59,12 @@ export const prompt = holdfastCommand({
     if (args.cwd !== undefined && !context.isDirectory(cwd)) {
       throw new Fault("USAGE", `There is no directory "${cwd}" for --cwd`, { argument: "cwd", value: args.cwd });
     }
-    const connection = await openForAgents(context, args);
+    const leftMs = timeLeft(context.world, args.timeout);
+    const connection = await inTime(context, args.timeout, leftMs(), openForAgents(context, args), NOT_SENT);
     const early = collectEarly(connection);
     const promptId = context.world.newId();
     const { agent, session: wanted, detach } = args;
-    const asked = await askUntilAnswered(context, connection, {
+    const asking = sendPrompt(context, connection, {
       verb: "prompt",
       agent,
       ...(wanted === undefined ? {} : { session: wanted }),
@@ -73,6 +76,12 @@ export const prompt = holdfastCommand({
       attach: !detach,
       closes: wanted === undefined && !detach,
       env: context.plainEnv,
+    });
+    const asked = await inTime(context, args.timeout, leftMs(), asking, MAYBE_SENT).catch((thrown) => {
+      const isLate = thrown instanceof Fault && thrown.code === "TIMEOUT";
+      // Behind the prompt on the same line: where that is taken, this takes it back.
+      if (isLate && wanted !== undefined) ignored(connection.askAgents({ verb: "cancel", session: wanted, promptId }));
+      throw thrown;
     });
     const { session, after, attached, closes } = asked as PromptAnswer;
     if (detach) {
@@ -92,6 +101,7 @@ export const prompt = holdfastCommand({
         after,
         promptId,
         timeoutMs: args.timeout,
+        leftMs: leftMs(),
         early,
         ended,
       });
@@ -110,6 +120,8 @@ async function promptText(given: string, { printer, isInteractive, readStdin }: 
 
 /** In JSON there is nobody to ask. */
 const canAsk = ({ isInteractive, printer }: Context): boolean => isInteractive && printer.format === "text";
+
+const ignored = (work: Promise<unknown>): void => void work.catch(ignoreLoss);
 
 const ignoreLoss = (thrown: unknown): void => {
   if (!(thrown instanceof Fault)) throw thrown;
@@ -131,6 +143,8 @@ interface Asked {
   after: number;
   promptId: string;
   timeoutMs: number | undefined;
+  /** What is left of it. */
+  leftMs: number;
   early: EarlyEvents;
   ended(): void;
 }
@@ -147,7 +161,7 @@ async function follow(context: Context, connection: BridgeConnection, asked: Ask
   const cancel = (reason: "signal" | "timeout") => {
     if (why) return;
     why = reason;
-    askUntilAnswered(context, connection, { verb: "cancel", session, promptId }).catch(ignoreLoss);
+    ignored(askUntilAnswered(context, connection, { verb: "cancel", session, promptId }));
     timers.push(world.clock.after(DEAF_MS, () => over.abort(givenUp(timeoutMs, "; the agent does not listen"))));
   };
   const onSignal = () => {
@@ -156,23 +170,30 @@ async function follow(context: Context, connection: BridgeConnection, asked: Ask
   };
   signal.addEventListener("abort", onSignal, { once: true });
   if (signal.aborted) onSignal();
-  if (timeoutMs !== undefined) timers.push(world.clock.after(timeoutMs, () => cancel("timeout")));
+  if (timeoutMs !== undefined) timers.push(world.clock.after(asked.leftMs, () => cancel("timeout")));
+  let isWithdrawn = false;
   try {
     for await (const event of followSession(connection, session, asked.after, notice, over.signal, asked.early)) {
       view.show(event);
       dialog.told(event);
       if (event.type === "session-closed") break;
-      if (event.type !== "turn-ended" || event.data["promptId"] !== promptId) continue;
+      if (event.data["promptId"] !== promptId) continue;
+      isWithdrawn ||= event.type === "withdrawn";
+      if (event.type !== "turn-ended") continue;
       asked.ended();
       // Ctrl-C or a closed pipe: whoever started us knows which, and with which code that ends.
       if (why === "signal") signal.throwIfAborted();
-      if (why === "timeout") throw givenUp(timeoutMs, " and was cancelled");
+      // It may have ended by itself just before.
+      if (why === "timeout" && event.data["stopReason"] === "cancelled") {
+        if (isWithdrawn) throw withdrawn(timeoutMs);
+        throw givenUp(timeoutMs, " and was cancelled");
+      }
       mustBeDone(event.data);
       return 0;
     }
   } catch (thrown) {
-    if (!(thrown instanceof SessionDisconnectedError)) throw thrown;
-    throw new Fault("AGENT_LOST", "The host was lost; the outcome is unknown", {}, { cause: thrown });
+    if (!(thrown instanceof Fault) || thrown !== connection.ended?.error) throw thrown;
+    throw lostHost(thrown);
   } finally {
     view.end();
     dialog.end();
@@ -181,6 +202,9 @@ async function follow(context: Context, connection: BridgeConnection, asked: Ask
   }
   throw new Fault("AGENT_LOST", "The session ended before the turn did; the outcome is unknown");
 }
+
+const withdrawn = (timeoutMs: number | undefined): Fault =>
+  new Fault("TIMEOUT", `The prompt still waited in the queue after ${timeoutMs} ms; it was withdrawn, and never sent`);
 
 const givenUp = (timeoutMs: number | undefined, what: string): Fault =>
   new Fault("TIMEOUT", `The turn took longer than ${timeoutMs} ms${what}`);

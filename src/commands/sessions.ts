@@ -5,6 +5,7 @@ import type { AgentSessionInfo, ShelvedSession } from "../protocol/agents.ts";
 import type { SessionInfo } from "../protocol/host-messages.ts";
 import { toggle } from "../surface/argument.ts";
 import { describeTurn, listAgentSessions, listShelf } from "./agent-list.ts";
+import { untilAnswered } from "./ask-again.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { noStartArg, openAsCommand } from "./plugin-session.ts";
 import { timeLimitArg, within } from "./time-limit.ts";
@@ -24,11 +25,14 @@ export const sessions = holdfastCommand({
   ],
   stands: ({ watch }) => watch,
   async run(args, context) {
-    if (args.watch) return await keepWatching(context, args.port);
+    if (args.watch) return await keepWatching(context, args);
     const list = async () => {
       const connection = await openAsCommand(context, args);
-      const agents = await listAgentSessions(connection);
-      return { plugins: connection.listSessions(), agents, shelf: args.all ? await listShelf(connection) : [] };
+      return await untilAnswered(context, connection, async () => {
+        const agents = await listAgentSessions(connection);
+        const shelf = args.all ? await listShelf(connection) : [];
+        return { plugins: connection.listSessions(), agents, shelf };
+      });
     };
     const { plugins, agents, shelf } = await within(context, args.timeout, list());
     show(context, plugins, agents, shelf);
@@ -111,9 +115,9 @@ function show(
   ]);
 }
 
-async function keepWatching(context: Context, port: number): Promise<number> {
+async function keepWatching(context: Context, { port, timeout }: { port: number; timeout: number }): Promise<number> {
   const { printer, signal } = context;
-  const connection = await context.open({ port, mode: "standing" });
+  const connection = await within(context, timeout, context.open({ port, mode: "standing" }));
   const tell = (type: string) => (info: SessionInfo) => {
     const text = `${type.padEnd(12)} ${info.sessionId}  ${info.instanceId}  ${info.context}  ${info.placeName}  ${info.state}`;
     printer.event(type, toJson(info), { text: printer.safe(text) });

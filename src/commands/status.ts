@@ -2,10 +2,10 @@
 
 import type { BridgeConnection } from "../bridge/connection.ts";
 import type { AgentInfo, AgentSessionInfo } from "../protocol/agents.ts";
-import { SessionDisconnectedError } from "../protocol/fault.ts";
 import type { HostStatus } from "../protocol/host-messages.ts";
 import { toggle } from "../surface/argument.ts";
 import { describeTurn, listAgentSessions, listAgents } from "./agent-list.ts";
+import { isLoss, untilAnswered } from "./ask-again.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { timeLimitArg, within } from "./time-limit.ts";
 
@@ -23,8 +23,11 @@ export const status = holdfastCommand({
   details: "Exit code 4 when no host runs; only --watch, which stands in line, becomes one then.",
   stands: ({ watch }) => watch,
   async run(args, context) {
-    if (args.watch) return await keepWatching(context, args.port);
-    const ask = async () => await look(context, await context.open({ port: args.port, mode: "command" }));
+    if (args.watch) return await keepWatching(context, args);
+    const ask = async () => {
+      const connection = await context.open({ port: args.port, mode: "command" });
+      return await untilAnswered(context, connection, () => look(context, connection));
+    };
     const found = await within(context, args.timeout, ask());
     context.printer.json(found);
     show(context, found);
@@ -82,16 +85,16 @@ function show({ printer }: Context, found: Found): void {
   }
 }
 
-async function keepWatching(context: Context, port: number): Promise<number> {
+async function keepWatching(context: Context, { port, timeout }: { port: number; timeout: number }): Promise<number> {
   const { printer, signal, world } = context;
-  const connection = await context.open({ port, mode: "standing" });
+  const connection = await within(context, timeout, context.open({ port, mode: "standing" }));
   let last = "";
   // Times that run by themselves are no change.
   const stable = ({ endsWhenIdle: _, agentSessions, ...rest }: Found) =>
     JSON.stringify({ ...rest, agentSessions: agentSessions.map(({ idle: _idle, ...info }) => info) });
   while (!signal.aborted) {
     const found = await look(context, connection).catch((thrown) => {
-      if (thrown instanceof SessionDisconnectedError) return undefined;
+      if (isLoss(thrown)) return undefined;
       throw thrown;
     });
     if (found && stable(found) !== last) {

@@ -20,6 +20,7 @@ export const isAgentSessionInfo = shape<AgentSessionInfo>({
   agent: isText,
   cwd: isText,
   turn: isOneOf("idle", "running", "waiting"),
+  promptId: optional(isText),
   queued: isNumber,
   clients: isNumber,
   lastSeq: isNumber,

@@ -100,6 +100,8 @@ export const AgentSessionInfo = z.looseObject({
   agent: z.string(),
   cwd: z.string(),
   turn: z.enum(["idle", "running", "waiting"]),
+  /** Of the turn that runs. */
+  promptId: z.string().optional(),
   queued: z.number(),
   clients: z.number(),
   lastSeq: z.number(),

@@ -87,6 +87,8 @@ describe("output", () => {
       running.tell("host-lost", { hung: false, hostPid: 1 });
       return Promise.reject(new SessionDisconnectedError("", "its host went away"));
     });
+    stage.machine.until(() => lost);
+    running.tell("host-found", { role: "client", hostPid: 2, tookMs: 1 });
     expect([running.wait(), running.out()]).toEqual([0, "Hello\n"]);
     expect(running.asked.map(({ verb }) => verb)).toEqual(["prompt", "prompt"]);
   });

@@ -17,6 +17,8 @@ export interface RunOptions {
   hasKeepers?: false;
   /** What a program with the person's terminal ends with. */
   inTerminal?(command: readonly string[], env: Readonly<Record<string, string>>): number;
+  /** Connecting takes for ever. */
+  neverConnects?: true;
 }
 
 export interface Running {
@@ -61,14 +63,36 @@ function start(world: ServiceWorld, command: HoldfastCommand, words: readonly st
   const asked: AgentRequest[] = [];
   let answer: (request: AgentRequest) => Promise<unknown> | undefined = () => undefined;
   const events = (session: string, records: never[]) => emitter.emit("agent-events", { session, events: records });
+  let isConnected = true;
+  let ended: ConnectionEvents["ended"] | undefined;
+  emitter.on("host-lost", () => {
+    isConnected = false;
+  });
+  emitter.on("host-found", () => {
+    isConnected = true;
+  });
+  emitter.on("ended", (how) => {
+    ended = how;
+  });
   const connection = {
     role: "client",
-    isConnected: true,
-    isOver: false,
+    hostPid: 1,
+    get isConnected() {
+      return isConnected;
+    },
+    get ended() {
+      return ended;
+    },
     on: emitter.on,
+    listSessions: () => [],
     askAgents(request: AgentRequest) {
       asked.push(request);
       return answer(request) ?? service.asked({ clientId, events: events as never }, request);
+    },
+    async status() {
+      const lost = answer({ verb: "sessions" });
+      await lost;
+      return { pid: 1, port: 1, clients: [], sessions: [], addresses: [], auth: "token", version: "0" };
     },
     async stopHost() {
       emitter.emit("ended", { error: undefined });
@@ -83,7 +107,7 @@ function start(world: ServiceWorld, command: HoldfastCommand, words: readonly st
     plainEnv: ENV,
     printer: createPrinter({ terminal: output, format: args.format, clock: process.clock }),
     signal: interrupt.signal,
-    open: async () => connection,
+    open: () => (options.neverConnects ? new Promise(() => {}) : Promise.resolve(connection)),
     absolute: (path: string) => (path.startsWith("/") ? path : "/work"),
     isDirectory: () => true,
     readStdin: async () => options.stdin ?? "",
@@ -103,7 +127,7 @@ function start(world: ServiceWorld, command: HoldfastCommand, words: readonly st
     config: async () => ({ agents: {} }),
     startBackgroundHost() {},
   } as unknown as Context;
-  let ended: { code: number; thrown?: unknown } | undefined;
+  let over: { code: number; thrown?: unknown } | undefined;
   void command
     .run(args, context)
     .then(
@@ -112,16 +136,16 @@ function start(world: ServiceWorld, command: HoldfastCommand, words: readonly st
       (thrown: unknown) => ({ code: interrupt.signal.aborted ? 130 : exitCodeOf(thrown), thrown }),
     )
     .then((how) => {
-      ended = how;
+      over = how;
       service.left(clientId);
     });
   return {
     asked,
     get code() {
-      return ended?.code;
+      return over?.code;
     },
     get thrown() {
-      return ended?.thrown;
+      return over?.thrown;
     },
     out: output.stdout,
     err: output.stderr,
@@ -133,8 +157,8 @@ function start(world: ServiceWorld, command: HoldfastCommand, words: readonly st
         .map((line) => JSON.parse(line)),
     interrupt: () => interrupt.abort("SIGINT"),
     wait(limitMs) {
-      machine.until(() => ended !== undefined, limitMs);
-      return ended?.code ?? -1;
+      machine.until(() => over !== undefined, limitMs);
+      return over?.code ?? -1;
     },
     tell: emitter.emit,
     answer(with_) {

@@ -169,6 +169,8 @@ test(
       next: standby.pid,
       cut: [],
       working: [],
+      pinned: [],
+      left: [],
     });
     expect(await host.exited).toEqual({ code: 0, signal: null });
     expect(host.events.find(({ type }) => type === "shutting-down")?.data).toEqual({ why: "a client asked for it" });
@@ -176,7 +178,7 @@ test(
     expect({ code: last.code, stdout: last.stdout }).toEqual({ code: 0, stdout: `Host ${standby.pid} stopped\n` });
     expect(await stage.run(["stop", "--json"])).toMatchObject({
       code: 0,
-      stdout: '{"stopped":null,"next":null,"cut":[],"working":[]}\n',
+      stdout: '{"stopped":null,"next":null,"cut":[],"working":[],"pinned":[],"left":[]}\n',
     });
   }),
   60_000,
@@ -195,6 +197,8 @@ test(
       next: standby.pid,
       cut: [],
       working: [],
+      pinned: [],
+      left: [],
     });
     expect(await watcher.exited).toEqual({ code: 1, signal: null });
     expect(watcher.stderr).toContain("a client asked it to stop");

@@ -3,6 +3,7 @@ import type { BridgeConnection } from "../../bridge/connection.ts";
 import { Fault } from "../../protocol/fault.ts";
 import { listAgents } from "../agent-list.ts";
 import { askUntilAnswered } from "../agent-session.ts";
+import { untilAnswered } from "../ask-again.ts";
 import type { Context } from "../context.ts";
 import { followLines, type Lines } from "./lines.ts";
 import type { Stage } from "./stage.ts";
@@ -42,7 +43,7 @@ export function createAgentAct(context: Context, stage: Stage, connection: Bridg
   };
   return {
     async pids() {
-      const agents = await listAgents(connection, env["PATH"] ?? "");
+      const agents = await untilAnswered(context, connection, () => listAgents(connection, env["PATH"] ?? ""));
       const { pid, keeper } = agents.find(({ name }) => name === "demo") ?? {};
       // They are killed: 0 would mean ourselves and all around us.
       if (!pid || !keeper) throw new Fault("REFUSED", "The demo's agent has no keeper, which needs Linux or macOS");
