@@ -6,6 +6,7 @@ import type { AgentExit, AgentProcess } from "../platform/agent-world.ts";
 import { Fault, hostLeaves, messageOf } from "../protocol/fault.ts";
 import type { AcpClient } from "./acp-client.ts";
 import { type AgentEvents, type AgentManagerDeps, createSlot, type Slot, type Started } from "./agent-slot.ts";
+import { notInstalled, notStarted, type StartFailure } from "./start-failure.ts";
 
 const DETAIL_LINES = 10;
 
@@ -180,7 +181,7 @@ export class AgentManager {
       void this.#end(name, slot, started, new Error("The handshake failed"));
       if (thrown instanceof Fault && thrown.code === "REFUSED") throw thrown;
       const detail = [messageOf(thrown), lastLines(process)].filter(Boolean).join("\n");
-      throw this.#failed(name, slot, `Could not connect to ${display}`, detail);
+      throw this.#failed(name, slot, { message: `Could not connect to ${display}`, detail });
     }
     slot.current = started;
     this.#move(name, slot, { kind: "connected", now: this.#deps.clock.elapsed() });
@@ -190,21 +191,20 @@ export class AgentManager {
   }
 
   #spawn(name: string, slot: Slot, display: string): Started {
-    const message = `Could not start ${display}. Check that it's installed.`;
     let started: ReturnType<AgentManagerDeps["start"]>;
     try {
       started = this.#deps.start(name);
     } catch (thrown) {
-      throw this.#failed(name, slot, message, messageOf(thrown));
+      throw this.#failed(name, slot, notStarted(display, thrown));
     }
     if (started.kind === "started") return started;
-    throw this.#failed(name, slot, message, `Install it with: ${started.install}`);
+    throw this.#failed(name, slot, notInstalled(display, started.install));
   }
 
-  #failed(name: string, slot: Slot, message: string, detail: string): Fault {
+  #failed(name: string, slot: Slot, { message, detail, code = "AGENT_FAILED" }: StartFailure): Fault {
     this.#emitter.emit("error", { cliType: name, message, detail });
     this.#move(name, slot, { kind: "start-failed" });
-    return new Fault("AGENT_FAILED", `${message}\n${detail}`, { agent: name, detail });
+    return new Fault(code, `${message}\n${detail}`, { agent: name, detail });
   }
 
   #exited(name: string, slot: Slot, dead: Started, exit: AgentExit): void {

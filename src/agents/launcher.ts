@@ -12,6 +12,7 @@ import { type AgentCheckpoint, type Checkpoints, createCheckpoints, readCheckpoi
 import { type AgentDefinition, environmentFor } from "./definitions.ts";
 import type { SaidUpdate } from "./early-updates.ts";
 import type { Source } from "./journal.ts";
+import { notInstalled } from "./start-failure.ts";
 import { watchTornOutput } from "./torn-output.ts";
 
 type Env = Readonly<Record<string, string>>;
@@ -57,6 +58,8 @@ export interface Launcher {
   displayName(name: string): string;
   /** Kept for restarts, until the next start that somebody causes. */
   remember(name: string, env: Env): void;
+  /** Throws, with the line that installs it, where this environment does not find it. */
+  mustBeInstalled(name: string, env: Env): void;
   infos(manager: AgentManager, env: Env): AgentInfo[];
   /** The agent's own program with other arguments, for its terminal login. */
   command(name: string, args: readonly string[]): { command: string; args: string[] };
@@ -164,6 +167,12 @@ export function createLauncher(deps: LauncherDeps): Launcher {
       } catch (thrown) {
         log.warn(`The environment for ${name} is not kept for restarts: ${messageOf(thrown)}`);
       }
+    },
+    mustBeInstalled(name, env) {
+      const wanted = definition(name);
+      if (commandOf(wanted, environmentFor(wanted, env))) return;
+      const { message, detail } = notInstalled(wanted.displayName, wanted.install);
+      throw new Fault("AGENT_NOT_FOUND", `${message}\n${detail}`, { agent: name, detail });
     },
     start(name) {
       const { displayName, install, ...rest } = definition(name);

@@ -8,6 +8,12 @@ export const LOST = {
   code: "AGENT_LOST",
   message: "The host that ran this turn is gone, and its agent with it; the outcome is unknown",
 };
+/** It waited for its turn; nothing was done, and it may be sent again. */
+export const NEVER_SENT = {
+  stopReason: "error",
+  code: "HOST_UNREACHABLE",
+  message: "The host that had this prompt is gone, and the agent never got it; send it again",
+};
 /** So long a prompt that no agent ever got waits for one after its host has died. */
 export const PARKED_MS = 10 * 60_000;
 
@@ -15,7 +21,7 @@ export const PARKED_MS = 10 * 60_000;
 export type LeftPrompt = { prompt: Prompt } & (
   | { kind: "runs"; client: AcpClient; at: string; asked: Promise<{ stopReason: string }> | undefined }
   | { kind: "waits" }
-  | { kind: "lost" }
+  | { kind: "over"; end: typeof LOST }
 );
 
 /** `client`: the agent that had the session open; `isGone`: it is dead, or told to die. */
@@ -38,9 +44,9 @@ export function leftPrompts(
     if (started?.promptId === promptId) {
       const asked = client?.resumed(promptId, again === promptId);
       if (client && (asked || !isGone)) return { kind: "runs", prompt, client, at: started.at, asked };
-      return { kind: "lost", prompt };
+      return { kind: "over", prompt, end: LOST };
     }
     const isFresh = clock.since(at) < PARKED_MS;
-    return { kind: isFresh || (client && !isGone) ? "waits" : "lost", prompt };
+    return isFresh || (client && !isGone) ? { kind: "waits", prompt } : { kind: "over", prompt, end: NEVER_SENT };
   });
 }

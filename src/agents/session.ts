@@ -5,12 +5,13 @@ import type { Policy } from "../protocol/agents.ts";
 import type { AcpClient } from "./acp-client.ts";
 import { type Activity, createActivity } from "./activity.ts";
 import type { SaidUpdate } from "./early-updates.ts";
-import { LOST, leftPrompts } from "./left-prompts.ts";
+import { LOST, leftPrompts, NEVER_SENT } from "./left-prompts.ts";
 import { createPermissions, type Permissions } from "./permissions.ts";
+import { PromptQueue } from "./prompt-queue.ts";
 import { createScribe, type Scribe } from "./scribe.ts";
 import type { Prompt, SessionDeps, SessionOptions, Work } from "./session-needs.ts";
 import { createSessionSettings, type SessionSettings } from "./session-settings.ts";
-import { forgottenBy, isForgotten, isUntouched, turnFailure } from "./turn-failure.ts";
+import { forgottenBy, isForgotten, isUntouched, neverSent, turnFailure } from "./turn-failure.ts";
 import { createViewers, type Viewers } from "./viewers.ts";
 
 type Ended = Record<string, unknown>;
@@ -20,7 +21,7 @@ export class AgentSession {
   readonly viewers: Viewers;
   readonly #deps: SessionDeps;
   readonly #scribe: Scribe;
-  readonly #queue: Prompt[] = [];
+  readonly #queue = new PromptQueue();
   readonly #written = new Set<Prompt>();
   /** Prompts by id, and behind which record each begins. */
   readonly #known: Map<string, number>;
@@ -89,7 +90,7 @@ export class AgentSession {
     for (const left of leftPrompts(this.#deps, client, isGone)) {
       const { prompt } = left;
       if (left.kind === "waits") this.#queue.push(prompt);
-      else if (left.kind === "lost") this.record("turn-ended", { promptId: prompt.promptId, ...LOST });
+      else if (left.kind === "over") this.record("turn-ended", { promptId: prompt.promptId, ...left.end });
       else {
         this.#activity.turnStarted(left.at);
         void this.#run(prompt, this.#ask(prompt, left.client, left.asked));
@@ -120,9 +121,7 @@ export class AgentSession {
   }
 
   withdraw(promptId: string): boolean {
-    const index = this.#queue.findIndex((prompt) => prompt.promptId === promptId);
-    if (index < 0) return false;
-    this.#queue.splice(index, 1);
+    if (!this.#queue.remove(promptId)) return false;
     this.record("withdrawn", { promptId });
     // Every prompt has this end: scripts wait for it.
     this.record("turn-ended", { promptId, stopReason: "cancelled" });
@@ -139,13 +138,13 @@ export class AgentSession {
   }
 
   isOpen(promptId: string): boolean {
-    return this.#running?.promptId === promptId || this.#queue.some((prompt) => prompt.promptId === promptId);
+    return this.#running?.promptId === promptId || this.#queue.ids.includes(promptId);
   }
 
   /** Takes back all that was asked; the answer gives up a turn that goes on nevertheless. */
   stop(): () => void {
     const running = this.#running;
-    for (const { promptId } of [...this.#queue]) this.withdraw(promptId);
+    for (const promptId of this.#queue.ids) this.withdraw(promptId);
     this.cancel();
     return () => {
       if (this.#running !== running) return;
@@ -181,8 +180,8 @@ export class AgentSession {
   /** The host leaves: from now on the journal is another one's. Turns of an agent that is not kept end here. */
   end(isKept: boolean): void {
     if (!isKept) {
-      for (const { promptId } of this.#running ? [this.#running, ...this.#queue] : this.#queue)
-        this.record("turn-ended", { promptId, ...LOST });
+      if (this.#running) this.record("turn-ended", { promptId: this.#running.promptId, ...LOST });
+      for (const promptId of this.#queue.ids) this.record("turn-ended", { promptId, ...NEVER_SENT });
     }
     this.#deps.journal.checkpoint();
     this.#scribe.end();
@@ -221,7 +220,7 @@ export class AgentSession {
       this.#activity.turnStarted();
       return await this.#ask(prompt, client);
     } catch (thrown) {
-      return turnFailure(thrown, this.options, this.#client);
+      return neverSent(turnFailure(thrown, this.options, this.#client));
     }
   }
 

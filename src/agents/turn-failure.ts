@@ -7,10 +7,19 @@ import type { AcpClient } from "./acp-client.ts";
 import { describeMethods } from "./login.ts";
 import type { SessionOptions } from "./session-needs.ts";
 
+/** Of a turn that had not begun: whatever was lost, the prompt was not. */
+export const neverSent = (failure: Record<string, unknown>): Record<string, unknown> =>
+  failure["code"] === "AGENT_LOST"
+    ? { stopReason: "error", code: "AGENT_FAILED", message: String(failure["message"]).replace(UNKNOWN, NOT_SENT) }
+    : failure;
+
+const UNKNOWN = "; the outcome is unknown";
+const NOT_SENT = "; the prompt was not sent";
+
 export function turnFailure(failure: unknown, options: SessionOptions, client?: AcpClient): Record<string, unknown> {
   const thrown = orLogin(failure, options, client);
   if (thrown instanceof Fault && thrown.code === "AGENT_LOST") {
-    return { stopReason: "lost", code: thrown.code, message: `${thrown.message}; the outcome is unknown` };
+    return { stopReason: "lost", code: thrown.code, message: `${thrown.message}${UNKNOWN}` };
   }
   const code = thrown instanceof Fault ? thrown.code : "AGENT_FAILED";
   return { stopReason: "error", code, message: messageOf(thrown) };

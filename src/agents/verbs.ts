@@ -94,8 +94,11 @@ export function createVerbs({ launcher, manager, registry, watch, ready, linger,
       case "prompt": {
         const { agent, cwd, env, promptId, text, policy, closes = false } = request;
         mustFit(launcher.definition(agent), text);
-        mustHaveRoom(deps.freeBytes?.() ?? Number.POSITIVE_INFINITY);
         const again = request.session === undefined ? registry.askedBefore(agent, promptId) : undefined;
+        // One that is on record is only told about.
+        const isKnown = (again ?? registry.live(request.session ?? ""))?.knows(promptId) === true;
+        if (!isKnown) mustHaveRoom(deps.freeBytes?.() ?? Number.POSITIVE_INFINITY);
+        if (!isKnown && !manager.current(agent)) launcher.mustBeInstalled(agent, env);
         const session = again ?? registry.obtain(request.session, agent, cwd, promptId);
         remember(agent, env);
         const after = session.prompt({ promptId, text, policy, clientId, closes });
@@ -110,6 +113,7 @@ export function createVerbs({ launcher, manager, registry, watch, ready, linger,
         const { agent, cwd, env, mcpServers } = request;
         launcher.definition(agent);
         if (!request.create) registry.named(request.session);
+        if (!manager.current(agent)) launcher.mustBeInstalled(agent, env);
         const session = registry.obtain(request.session, agent, cwd);
         if (mcpServers) registry.keepServers(request.session, mcpServers);
         remember(agent, env);

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { HeldCommand, ProcessMark } from "../platform/agent-world.ts";
 import type { Files } from "../platform/world.ts";
+import { isDiskFull } from "../protocol/fault.ts";
 import type { Exit } from "./wire.ts";
 
 /** Written by the host that starts the keeper, never again. */
@@ -49,8 +50,6 @@ export interface Place {
 /** The system's limit for the path of a socket, less what it adds itself. */
 export const SOCKET_PATH_BYTES = 103;
 
-const isFull = (thrown: unknown): boolean => /^(ENOSPC|EDQUOT)$/.test(String((thrown as { code?: string }).code));
-
 export function placeAt(files: Files, directory: string): Place {
   const at = (name: string): string => join(directory, name);
   const read = <Kept>(name: string): Kept | undefined => {
@@ -86,7 +85,7 @@ export function placeAt(files: Files, directory: string): Place {
         }
       } catch (thrown) {
         // A full disk must not leave an agent without a keeper.
-        if (isFull(thrown)) return true;
+        if (isDiskFull(thrown)) return true;
         throw thrown;
       }
     },

@@ -126,3 +126,6 @@ export const stackOf = (thrown: unknown): string =>
 
 /** What libraries add below it is a log of their own. */
 export const firstLineOf = (thrown: unknown): string => messageOf(thrown).split("\n", 1)[0] ?? "";
+
+export const isDiskFull = (thrown: unknown): boolean =>
+  /^(ENOSPC|EDQUOT)$/.test(String((thrown as { code?: unknown } | undefined)?.code));

@@ -160,4 +160,15 @@ describe("the floor of free space", () => {
     expect(refusal()).toMatchObject({ session: "work" });
     world.machine.until(() => agentsOf(world) > 0 && world.agent.asked("session/prompt").length === 1);
   });
+
+  test("[KP9] [KP5] a prompt that is on record already is not refused when it is asked again below the floor", () => {
+    const stage = { free: DISK_FLOOR_BYTES };
+    const world = openKept({ deps: { freeBytes: () => stage.free } });
+    const ann = world.client("ann");
+    const named = { session: "work", promptId: "11111111-named" };
+    const own = { promptId: "22222222-own" };
+    const first = [named, own].map((how) => ann.prompt("first", how));
+    stage.free = 0;
+    expect([named, own].map((how) => ann.prompt("first", how))).toEqual(first);
+  });
 });

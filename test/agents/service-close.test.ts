@@ -215,15 +215,16 @@ describe("a session for one prompt", () => {
 });
 
 describe("the host leaves", () => {
-  test("[SE7] turns that run and prompts that wait are told as lost, and viewers hear of it before the end", () => {
+  test("[SE7] [CM10] a turn that runs is told as lost, a prompt that waits as never sent, before the end", () => {
     const world = midTurn();
     const { viewer, machine, service, session } = world;
     viewer.prompt("queued", { session });
     machine.wait(service.leave(false));
     expect(viewer.of("turn-ended").map(({ data }) => [data["stopReason"], data["code"]])).toEqual([
       ["lost", "AGENT_LOST"],
-      ["lost", "AGENT_LOST"],
+      ["error", "HOST_UNREACHABLE"],
     ]);
+    expect(viewer.of("turn-ended")[1]?.data["message"]).toContain("the agent never got it");
   });
 
   test("[SE3] from then on it writes nothing: a journal has one writer, and no number is given twice", () => {

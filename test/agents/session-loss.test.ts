@@ -1,7 +1,7 @@
 // What does the death of an agent cost a session? The turn that ran, told at once; its history and its context stay.
 import { describe, expect, test } from "bun:test";
 import { initialized } from "./fake-agent.ts";
-import { END_TURN, endTurn, midTurn, type ServiceOptions, type TestClient } from "./service-world.ts";
+import { END_TURN, endTurn, midTurn, openService, type ServiceOptions, type TestClient } from "./service-world.ts";
 
 const RESUME = { sessionCapabilities: { resume: {} } };
 const LOAD = { loadSession: true };
@@ -43,6 +43,17 @@ describe("the turn that ran", () => {
     });
     expect(viewer.types().slice(-3)).toEqual(["update", "agent-exited", "turn-ended"]);
     expect(viewer.of("agent-exited")[0]?.data).toMatchObject({ code: null, signal: "SIGKILL" });
+  });
+
+  test("[CM10] [SE7] an agent that dies while the session is opened has not got the prompt, and that is said", () => {
+    const die = (_: unknown, agent: { exit(code: number): void }) => void agent.exit(1);
+    const world = openService({ replies: { initialize: () => initialized(), "session/new": die as never } });
+    const client = world.client();
+    client.prompt("hello", { session: "work" });
+    client.attach("work");
+    world.machine.until(() => client.of("turn-ended").length === 1);
+    const { code, message } = outcome(client) ?? {};
+    expect([code, message]).toEqual(["AGENT_FAILED", "Claude Code exited with code 1; the prompt was not sent"]);
   });
 
   test("[SE7] what had arrived stays in the journal, with where it came from", () => {

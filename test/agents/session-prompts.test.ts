@@ -102,7 +102,7 @@ describe("the queue", () => {
     const { session } = client.prompt("one", { session: "work" });
     client.attach(session);
     world.machine.until(() => client.of("turn-ended").length === 1);
-    expect(client.of("turn-ended")[0]?.data).toMatchObject({ stopReason: "error", code: "AGENT_FAILED" });
+    expect(client.of("turn-ended")[0]?.data).toMatchObject({ stopReason: "error", code: "AGENT_NOT_FOUND" });
     expect(client.of("turn-ended")[0]?.data["message"]).toContain("Could not start Claude Code");
     world.agents.options = { replies: { "session/prompt": () => END_TURN } };
     client.prompt("two", { session });

@@ -206,11 +206,15 @@ describe("exit codes", () => {
     expect(String(running.thrown)).toContain("run: holdfast login claude-code");
   });
 
-  test("[AM3] an agent that is not installed: exit 1, with the install line; one that nobody knows: exit 3", () => {
-    const stage = openStage({ missing: true });
-    const missing = stage.run(prompt, ["claude-code", "hi"]);
-    expect(missing.wait()).toBe(1);
+  test("[AM3] [CM3] an agent that is not installed or that nobody knows: exit 3, and no session is made", () => {
+    const stage = openStage({ missing: true, deps: { which: () => false } });
+    const missing = stage.run(prompt, ["claude-code", "hi", "--session", "work"]);
+    expect(missing.wait()).toBe(3);
+    expect(String(missing.thrown)).toContain("Could not start Claude Code. Check that it's installed.");
     expect(String(missing.thrown)).toContain("npm install -g");
+    expect(stage.service.infos()).toEqual([]);
+    const vanished = openStage({ missing: true }).run(prompt, ["claude-code", "hi"]);
+    expect(vanished.wait()).toBe(3);
     expect(stage.run(prompt, ["nobody", "hi"]).wait()).toBe(3);
   });
 

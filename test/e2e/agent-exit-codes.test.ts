@@ -20,7 +20,7 @@ test(
     await run(["prompt", "codex", "login"], 7, /Codex needs a login[\s\S]*holdfast login codex/);
     await run(["prompt", "codex", "max_tokens"], 9, /max_tokens/);
     await run(["prompt", "codex", "max_turn_requests"], 9, /max_turn_requests/);
-    await run(["prompt", "gemini", "hello"], 1, /Could not start Gemini\. Check that it's installed\.\n.*npm install/);
+    await run(["prompt", "gemini", "hello"], 3, /Could not start Gemini\. Check that it's installed\.\n.*npm install/);
     await run(["prompt", "demo", "hello", "--permissions", "maybe"], 2, /--permissions.*"maybe"/);
     await run(["attach", "nothing"], 3, /There is no agent session "nothing"/);
     await run(["cancel", "nothing"], 3, /There is no agent session "nothing"/);
