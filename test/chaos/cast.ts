@@ -1,9 +1,12 @@
 // Who acts in a phase, and who throws stones? All of them at once, until it is over; then everybody is let go.
 import { createDice } from "../support/dice.ts";
+import { edit } from "./actors/editor.ts";
 import { keepLine } from "./actors/line.ts";
 import type { Actor, Scene } from "./actors/scene.ts";
 import { sendShort, useSession } from "./actors/sessions.ts";
+import { callTools, execute, keepPlugin } from "./actors/tools.ts";
 import { poll, view } from "./actors/viewers.ts";
+import { surf } from "./actors/web.ts";
 import type { Fault, Stroke } from "./faults/fault.ts";
 import { pickFault } from "./faults/table.ts";
 import type { Works } from "./work.ts";
@@ -28,6 +31,12 @@ const castOf = (name: string): Actor[] => [
   view,
   poll,
   poll,
+  keepPlugin,
+  execute,
+  execute,
+  edit,
+  callTools,
+  surf,
 ];
 
 /** Between two strokes; now and then a quiet spell, in which something may come to its end. */
@@ -85,12 +94,13 @@ export async function playPhase(yard: Yard, works: Works, options: PhaseOptions)
   await pause(700);
   while (!isOver() && options.faults.length > 0) {
     await pickFault(dice, options.faults).strike(stroke);
-    await pause(dice.chance(0.08) ? QUIET_MS : dice.between(0, 350));
+    await pause(dice.chance(0.08) ? QUIET_MS : dice.between(0, 250));
   }
   await pause(options.ms);
   clearTimeout(timer);
   await Promise.all(latest);
   for (const { pid } of yard.processes.all()) process.kill(pid, "SIGCONT");
-  for (const work of atEnd) work();
   await Promise.all(actors);
+  for (const work of atEnd) work();
+  await Promise.all([...yard.running].map(({ ended }) => ended));
 }

@@ -21,6 +21,10 @@ export interface About {
   timeoutMs?: number;
   /** With few descriptors, or a clock of its own. */
   crippled?: boolean;
+  /** Its own sender cancelled it. */
+  isCancelled?: boolean;
+  /** What an editor saw instead of the whole answer. */
+  saw?: string;
   /** Exactly what stdout must be behind exit code 0. */
   prints?: string;
 }

@@ -3,11 +3,15 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createDice } from "../support/dice.ts";
+import { sweepBrowsers } from "./actors/web.ts";
 import { playPhase } from "./cast.ts";
 import { checkAll, openTurns } from "./checks/all.ts";
+import { type Holding, journalsHeld } from "./checks/hosts.ts";
 import { checkLeft } from "./checks/leftovers.ts";
+import { type Disk, fillDisk, openDisk } from "./disk.ts";
 import type { Fault } from "./faults/fault.ts";
 import { createHistory, type Violation } from "./history.ts";
+import { startLoad } from "./load.ts";
 import { addCounts, type Counts, countOf, noCounts } from "./report.ts";
 import { tellStory } from "./story.ts";
 import { createWorks } from "./work.ts";
@@ -31,6 +35,7 @@ export interface RoundResult {
   evidence?: string;
 }
 
+const HOLDING_MS = 500;
 const PHASE_MS = 60_000;
 /** Turns that go on have their time to end, once nobody disturbs them. */
 const CALM_MS = 45_000;
@@ -43,9 +48,18 @@ async function calm(yard: Yard, works: ReturnType<typeof createWorks>): Promise<
 }
 
 export async function playRound(options: RoundOptions): Promise<RoundResult> {
-  const { seed, seconds, faults, signal, say } = options;
+  const { seed, seconds, signal, say } = options;
   const history = createHistory();
-  const yard = await openYard(history, undefined);
+  const disk = options.diskMb === undefined ? undefined : openDisk(options.diskMb);
+  if (options.diskMb !== undefined && !disk) say("chaos: no small disk can be mounted here (it takes root); left out");
+  const faults = usable(options.faults, disk, say);
+  const yard = await openYard(history, disk?.directory);
+  const endLoad = startLoad(options.load);
+  const holdings: Holding[] = [];
+  const looking = setInterval(() => {
+    const pids = yard.processes.members("host", "standby", "client").map(({ pid }) => pid);
+    holdings.push(...journalsHeld(pids, yard.sessionsDirectory()));
+  }, HOLDING_MS);
   const works = createWorks(`w${seed}`);
   const stopWatching = yard.processes.watch((pid) => {
     const command = history.commands.findLast((each) => each.pid === pid);
@@ -88,14 +102,16 @@ export async function playRound(options: RoundOptions): Promise<RoundResult> {
         signal,
       });
       await calm(yard, works);
-      const { found } = checkAll(yard, works);
+      const { found } = checkAll(yard, works, holdings);
       addCounts(counts, countOf(history));
       add(found);
       say(
         `phase ${counts.phases}: ${history.faults.length} faults, ${history.commands.length} commands, ${found.length} violations`,
       );
       forget(yard);
+      holdings.length = 0;
     }
+    await sweepBrowsers(yard);
     await yard.run("stop", ["stop", "--agents"]);
     // A host that somebody started and left may just have come.
     if (yard.processes.all().length > 0) {
@@ -105,10 +121,23 @@ export async function playRound(options: RoundOptions): Promise<RoundResult> {
     add(await checkLeft(yard));
   } finally {
     stopWatching();
+    clearInterval(looking);
+    endLoad();
     for (const { pid } of yard.processes.all()) process.kill(pid, "SIGKILL");
     yard.remove();
+    await disk?.remove();
   }
   return { seed, counts, violations: [...violations.values()], stories, ...(evidence ? { evidence } : {}) };
+}
+
+/** Those that can be done here; what cannot is said. */
+function usable(faults: readonly Fault[], disk: Disk | undefined, say: (line: string) => void): Fault[] {
+  const found = faults.filter(({ name, missing }) => {
+    const why = missing?.();
+    if (why) say(`chaos: ${name} is left out: ${why}`);
+    return !why;
+  });
+  return disk ? [...found, fillDisk(disk)] : found;
 }
 
 /** What was checked is not checked again. */

@@ -15,6 +15,15 @@ async function main(words: readonly string[]): Promise<number> {
   const over = new AbortController();
   process.on("SIGINT", () => over.abort());
   process.on("SIGTERM", () => over.abort());
+  // A mistake of ours must not leave a yard behind.
+  const broken: unknown[] = [];
+  const fail = (thrown: unknown): void => {
+    broken.push(thrown);
+    console.error(thrown);
+    over.abort();
+  };
+  process.on("uncaughtException", fail);
+  process.on("unhandledRejection", fail);
   const rounds: RoundResult[] = [];
   for (const { seed, seconds } of options.rounds) {
     if (over.signal.aborted) break;
@@ -40,7 +49,7 @@ async function main(words: readonly string[]): Promise<number> {
   const failed = rounds.filter(({ violations }) => violations.length > 0);
   say(`chaos: seed ${rounds.map(({ seed }) => seed).join(", ")}`);
   say(` ${rounds.length - failed.length} pass\n ${failed.length} fail`);
-  return failed.length > 0 ? 1 : 0;
+  return failed.length + broken.length > 0 ? 1 : 0;
 }
 
 process.exitCode = await main(process.argv.slice(2));

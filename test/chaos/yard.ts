@@ -38,6 +38,8 @@ export interface Yard {
   readonly running: Set<Running>;
   start(kind: string, words: readonly string[], options?: RunOptions): Running;
   run(kind: string, words: readonly string[], options?: RunOptions): Promise<Command>;
+  /** Something that is asked of a process which stays, judged as if it were a command. */
+  record(kind: string, words: readonly string[], about: About): Command;
   /** Signals any process of ours; a command of ours knows that it was told. */
   signal(pid: number, signal: NodeJS.Signals): boolean;
   sessionsDirectory(): string;
@@ -58,6 +60,15 @@ const parse = (line: string): SeenEvent | undefined => {
     return undefined;
   }
 };
+
+/** Whoever reads it may just have been killed. */
+function unlessGone(write: () => unknown): void {
+  try {
+    Promise.resolve(write()).catch(() => undefined);
+  } catch {
+    // Its end is told elsewhere.
+  }
+}
 
 export async function openYard(history: History, parent: string | undefined): Promise<Yard> {
   const { port, release } = await reservePort();
@@ -86,6 +97,26 @@ export async function openYard(history: History, parent: string | undefined): Pr
   const running = new Set<Running>();
   let ids = 0;
 
+  const record = (kind: string, words: readonly string[], about: About, pid = 0): Command => {
+    const at = Date.now();
+    const command: Command = {
+      id: ++ids,
+      kind,
+      words,
+      pid,
+      at,
+      about,
+      code: null,
+      signal: null,
+      out: "",
+      err: "",
+      events: [],
+      told: [],
+    };
+    history.commands.push(command);
+    return command;
+  };
+
   const start: Yard["start"] = (kind, words, options = {}) => {
     const line = [...(options.prefix ?? []), BINARY, ...words];
     const child = Bun.spawn(line, {
@@ -95,21 +126,7 @@ export async function openYard(history: History, parent: string | undefined): Pr
       stdout: "pipe",
       stderr: "pipe",
     });
-    const command: Command = {
-      id: ++ids,
-      kind,
-      words,
-      pid: child.pid,
-      at: Date.now(),
-      about: options.about ?? {},
-      code: null,
-      signal: null,
-      out: "",
-      err: "",
-      events: [],
-      told: [],
-    };
-    history.commands.push(command);
+    const command = record(kind, words, options.about ?? {}, child.pid);
     const isJson = words.includes("--json");
     const readOut = async (): Promise<void> => {
       const decoder = new TextDecoder();
@@ -153,11 +170,12 @@ export async function openYard(history: History, parent: string | undefined): Pr
         command.told.push({ at: Date.now(), signal });
         child.kill(signal);
       },
-      write(text) {
-        child.stdin.write(text);
-        void child.stdin.flush();
-      },
-      closeInput: () => void child.stdin.end(),
+      write: (text) =>
+        unlessGone(() => {
+          child.stdin.write(text);
+          return child.stdin.flush();
+        }),
+      closeInput: () => unlessGone(() => child.stdin.end()),
     };
     running.add(made);
     return made;
@@ -172,6 +190,7 @@ export async function openYard(history: History, parent: string | undefined): Pr
     processes,
     running,
     start,
+    record: (kind, words, about) => record(kind, words, about),
     run(kind, words, options) {
       const started = start(kind, words, options);
       started.closeInput();

@@ -13,7 +13,7 @@ export interface Scene {
   pause(ms: number): Promise<void>;
   /** Those that somebody prompts now. */
   sessions: string[];
-  /** Called once it is over, before everybody is waited for. */
+  /** Called when everybody else has come to an end: for what they all need. */
   onOver(work: () => void): void;
 }
 

@@ -2,6 +2,7 @@
 import type { Command } from "../history.ts";
 import type { Work } from "../work.ts";
 import type { Running } from "../yard.ts";
+import { endQuestions } from "./questions.ts";
 import type { Scene } from "./scene.ts";
 
 const AGENTS = ["demo", "demo", "second"];
@@ -88,7 +89,7 @@ async function wonders({ yard, session, agent, works, dice, pause }: Cast): Prom
   const flags = ["--session", session, "--permissions", "ask", "--detach", "--json"];
   await yard.run("detach", ["prompt", agent, text, ...flags], { about: { session, text } });
   await pause(dice.between(50, 1_500));
-  await yard.run("cancel", ["cancel", session], { about: { session } });
+  await endQuestions(yard, session);
 }
 
 async function pins({ yard, session, dice }: Cast): Promise<void> {

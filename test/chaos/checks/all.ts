@@ -1,8 +1,11 @@
 // Does everything hold? All checks over what a phase left: journals, views, prompts, exits, traces.
+import { join } from "node:path";
 import type { History, SeenEvent, Violation } from "../history.ts";
 import type { Works } from "../work.ts";
 import type { Yard } from "../yard.ts";
+import { checkExecs, readTokens } from "./execs.ts";
 import { aroundOf, judgeExit } from "./exits.ts";
+import { checkAnswers, checkHolders, type Holding } from "./hosts.ts";
 import { checkNumbers, checkTurns, type Journal, readJournals, type Turn } from "./journals.ts";
 import { checkPrompts, readAgentRecord } from "./prompts.ts";
 import { checkTraces, readLogs } from "./traces.ts";
@@ -27,7 +30,7 @@ export interface Checked {
   turns: Turn[];
 }
 
-export function checkAll(yard: Yard, works: Works): Checked {
+export function checkAll(yard: Yard, works: Works, holdings: readonly Holding[]): Checked {
   const { history } = yard;
   const journals = readJournals(yard.sessionsDirectory());
   const numbers = journals.map((journal) => ({ journal, found: checkNumbers(journal) }));
@@ -39,7 +42,11 @@ export function checkAll(yard: Yard, works: Works): Checked {
   const exits = commands.flatMap((command) => judgeExit(command, aroundOf(command, commands, faults)) ?? []);
   const prompts = checkPrompts({ record: readAgentRecord(yard.state), turns, commands, faults });
   const traces = checkTraces(commands, readLogs(yard.state));
+  const execs = checkExecs(commands, readTokens(join(yard.directory, "work", "tokens")));
+  const hosts = [...checkHolders(holdings, history.promotions, faults), ...checkAnswers(commands, history.promotions)];
   const found = [
+    ...hosts,
+    ...execs,
     ...numbers.flatMap((each) => each.found),
     ...read.flatMap((each) => each.found),
     ...views,

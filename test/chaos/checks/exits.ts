@@ -28,7 +28,7 @@ const TURNS = ["prompt", "detach"];
 /** May be asked twice without harm: never 5 [CM10]. */
 const LOOKS = ["read", "sessions", "status", "cancel", "keep", "close"];
 const NAMED = ["read", "attach", "cancel", "keep", "close"];
-const STAYING = ["serve", "plugin", "acp", "mcp"];
+const STAYING = ["serve", "plugin", "acp", "mcp", "acp-open"];
 const ANY = [1, 3, 4, 5, 6];
 
 export const RULES: readonly Rule[] = [
@@ -39,9 +39,17 @@ export const RULES: readonly Rule[] = [
   { kinds: ["acp", "mcp"], codes: [130], when: wasTold },
   { kinds: ["attach"], codes: [6], when: hasTimeout },
   { kinds: ["prompt"], codes: [6], when: hasTimeout },
-  { kinds: ["prompt", "detach"], codes: [1], when: ({ isCancelled }) => isCancelled },
+  {
+    kinds: ["prompt", "detach"],
+    codes: [1],
+    when: ({ isCancelled }, { about }) => isCancelled || about.isCancelled === true,
+  },
   { kinds: TURNS, codes: [1, 5], when: did("kill agent") },
   { kinds: NAMED, codes: [3], when: ({ isKnown }) => !isKnown },
+  { kinds: ["sweep"], codes: [8] },
+  { kinds: ["acp-open"], codes: [1, 5], when: did("kill agent") },
+  // A viewer in line may be the host, and hosts can be asked to stop.
+  { kinds: ["attach"], codes: [1], when: did("stop host") },
   // It does not listen, and that is said after 5 s.
   { kinds: ["cancel", "prompt"], codes: [6], when: did("freeze agent", "freeze keeper", "kill agent") },
   // Somebody else holds the port: what `serve` without --standby is for.
@@ -58,6 +66,7 @@ export const RULES: readonly Rule[] = [
     codes: [8],
     when: ({ faults }) => faults.filter(({ what }) => / browser$/.test(what)).length >= 3,
   },
+  { kinds: ["browse"], codes: [8], when: did("fill disk") },
   // A stopped process holds the port, and that is said.
   { kinds: [...TURNS, ...LOOKS, "exec", "attach", "stop", "browse"], codes: [4], when: did("freeze host") },
   // Without room, descriptors or the right time a command may fail, in a documented way.

@@ -57,8 +57,8 @@ export function checkPrompts({ record, turns, commands, faults }: Told): Violati
       found.push({ kind: "doubled", text: `${quoted(text)} stands in ${names}`, at: all[1]?.startedAt ?? 0 });
     }
   }
-  for (const { kind, code, about, out, at, endedAt = at } of commands) {
-    const { text, session, prints } = about;
+  for (const { kind, code, about, at, endedAt = at } of commands) {
+    const { text, session, saw } = about;
     if (text === undefined || code !== 0) continue;
     const [turn] = byText.get(text) ?? [];
     const tell = (what: string): void =>
@@ -72,7 +72,12 @@ export function checkPrompts({ record, turns, commands, faults }: Told): Violati
     else if (kind === "prompt" && turn.stopReason !== "end_turn") tell(`its turn ended with "${turn.stopReason}"`);
     else if (kind === "prompt" && !record.has(text) && !isExcused(faults, /^fill disk/, at, endedAt))
       tell("its agent never had it");
-    if (prints !== undefined && out !== prints) tell(`it printed ${JSON.stringify(out.slice(0, 200))}`);
+    if (saw !== undefined) tell(`its editor saw ${JSON.stringify(saw.slice(0, 200))}`);
+  }
+  for (const { words, code, about, out, at, endedAt = at } of commands) {
+    if (code !== 0 || about.prints === undefined || out === about.prints) continue;
+    const text = `"${words.join(" ")}" printed ${JSON.stringify(out.slice(0, 200))}`;
+    found.push({ kind: "lost", text, at: endedAt });
   }
   for (const turn of turns) {
     const { session, text, stopReason, message, startedAt, endedAt } = turn;

@@ -3,8 +3,9 @@ import type { Dice } from "../../support/dice.ts";
 import type { Fault } from "./fault.ts";
 import { KILLS } from "./kills.ts";
 import { LEAVES } from "./leave.ts";
+import { ODD } from "./odd.ts";
 
-export const FAULTS: readonly Fault[] = [...KILLS, ...LEAVES];
+export const FAULTS: readonly Fault[] = [...KILLS, ...LEAVES, ...ODD];
 
 /** Those of these names; `kill` stands for all that begin with `kill-`. */
 export function chosenFaults(names: readonly string[], all: readonly Fault[] = FAULTS): Fault[] {
