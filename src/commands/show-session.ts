@@ -41,7 +41,8 @@ export function createSessionView(printer: Printer, own?: string): SessionView {
   const show = (record: SessionRecord): void => {
     const { seq, from, at, type, data } = record;
     printer.event(type, data, { seq, ...(from === undefined ? {} : { from }), at });
-    if (printer.format === "json") return;
+    // What comes is seen to come.
+    if (printer.format === "json") return wait();
     if (type === "update") return wanted ? update(data["update"] as Update) : undefined;
     if (type === "turn-started") {
       wanted = own === undefined || data["promptId"] === own;

@@ -7,7 +7,8 @@ import { fakeClock, fakeOutput, onTerminal } from "../surface/fakes.ts";
 
 function openView(options: { terminal?: boolean; json?: boolean; own?: string } = {}) {
   const output = fakeOutput(options.terminal ? { ...onTerminal, color: false, errColor: false } : {});
-  const printer = createPrinter({ terminal: output, format: options.json ? "json" : "text", clock: fakeClock() });
+  const clock = fakeClock();
+  const printer = createPrinter({ terminal: output, format: options.json ? "json" : "text", clock });
   const view = createSessionView(printer, options.own);
   let seq = 0;
   const tell = (type: string, data: Record<string, unknown>, more: Partial<SessionRecord> = {}): void =>
@@ -15,7 +16,7 @@ function openView(options: { terminal?: boolean; json?: boolean; own?: string } 
   const update = (said: Record<string, unknown>): void => tell("update", { update: said });
   const text = (said: string, kind = "agent_message_chunk"): void =>
     update({ sessionUpdate: kind, content: { type: "text", text: said } });
-  return { output, view, tell, update, text };
+  return { output, clock, view, tell, update, text };
 }
 
 describe("a session on a screen", () => {
@@ -85,6 +86,17 @@ describe("a session on a screen", () => {
     const { output: pipe, text: inPipe } = openView();
     inPipe(evil);
     expect(pipe.stdout()).toBe(evil);
+  });
+
+  test("[CM1] in JSON nobody is told to wait for an agent whose events come", () => {
+    const { output, clock, tell, text } = openView({ json: true, own: "mine" });
+    tell("turn-started", { promptId: "mine" });
+    text("a word");
+    clock.advance(5_000);
+    expect(output.stderr()).toBe("");
+    const slow = openView({ json: true, own: "mine" });
+    slow.clock.advance(5_000);
+    expect(slow.output.stderr()).toBe("Waiting for the agent (1 s)\n");
   });
 
   test("[SE5] JSON has every record as it is, with from where texts were merged, and nothing else on stdout", () => {

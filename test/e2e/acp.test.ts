@@ -283,12 +283,11 @@ test(
   withAgents(async (stage) => {
     const first = openEditor(stage);
     const sessionId = await first.open();
-    first.prompt(sessionId, "stream 60 50").catch(() => undefined);
+    first.prompt(sessionId, "stream 300 50").catch(() => undefined);
     await until("some output", () => first.said().includes("chunk 5\n"));
-    const since = performance.now();
     first.closeInput();
     expect(await first.exited).toBe(0);
-    expect(performance.now() - since).toBeLessThan(1_000);
+    // At once: long before the agent is ready.
     expect(await stage.agentSession(sessionId)).toMatchObject({ turn: "running", clients: 0 });
 
     const second = openEditor(stage);
@@ -302,8 +301,8 @@ test(
     const third = openEditor(stage);
     await third.initialize();
     await third.agent.request("session/load", { sessionId, ...place });
-    await until("the end", () => third.said().includes("chunk 60\n"));
-    expect(third.talk()).toEqual(["user: stream 60 50", `agent: ${numbers(60)}`]);
+    await until("the end", () => third.said().includes("chunk 300\n"));
+    expect(third.talk()).toEqual(["user: stream 300 50", `agent: ${numbers(300)}`]);
   }),
   60_000,
 );

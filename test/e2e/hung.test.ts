@@ -7,7 +7,9 @@ import { until } from "./until.ts";
 
 const SAID_WITHIN_MS = 20_000;
 /** Detection is due at 20 s at the latest; what comes on top is a slow machine and the way of the text to us. */
-const SLACK_MS = 2_500;
+const SLACK_MS = 10_000;
+/** The first ping may be on its way already. */
+const EARLY_MS = 2_500;
 const PING_WINDOW_MS = 15_000;
 
 test.concurrent(
@@ -30,7 +32,7 @@ test.concurrent(
     const hangs = new RegExp(`The host on port ${stage.port} hangs.*held by process ${host.pid} `);
     await Promise.all([standby, watcher, exec].map((proc) => proc.errSays(hangs)));
     expect(performance.now() - since).toBeLessThan(SAID_WITHIN_MS + SLACK_MS);
-    expect(performance.now() - since).toBeGreaterThan(PING_WINDOW_MS - SLACK_MS);
+    expect(performance.now() - since).toBeGreaterThan(PING_WINDOW_MS - EARLY_MS);
     // Its outcome is unknown, and it is told so; nobody took the port from a host that may go on.
     expect(await exec.exited).toEqual({ code: 5, signal: null });
     expect(exec.stderr).toContain("it was not sent again");

@@ -43,7 +43,7 @@ test(
       expect(proc.stderr).toContain("SESSION_DISCONNECTED");
     }
     // Well before anything could have answered.
-    expect(performance.now() - since).toBeLessThan(5_000);
+    expect(performance.now() - since).toBeLessThan(20_000);
     await standby.event("role-changed", ({ role }) => role === "host");
     await Promise.all(asking.map((proc) => proc.errSays(/The connection was lost; asking again on the next host/)));
     expect(asking.map(({ running: still }) => still)).toEqual([true, true, true]);

@@ -51,7 +51,7 @@ describe("a tail", () => {
     expect(text.split("\n").length).toBe(LINES + 1);
   });
 
-  test("[KP2] single lines are told within a few milliseconds, at the median", async () => {
+  test("[KP2] single lines are told within a few milliseconds, as a rule", async () => {
     using directory = createTempDir();
     const path = directory.at("out");
     writeFileSync(path, "");
@@ -69,7 +69,8 @@ describe("a tail", () => {
       took.push(performance.now() - since);
     }
     tail.stop();
-    expect(took.toSorted((one, other) => one - other)[30]).toBeLessThan(25);
+    // By the look every 100 ms alone it would be 25 ms at the quartile; beside other work some are late.
+    expect(took.toSorted((one, other) => one - other)[10]).toBeLessThan(10);
   });
 
   test("[KP4] begins at an offset, tells the rest when it is drained, and nothing when it is stopped", async () => {

@@ -76,6 +76,12 @@ export async function startChromium(): Promise<Chromium> {
   let isKilled = false;
   const webSocketUrl = await listeningOn(child.stderr);
   const port = Number(new URL(webSocketUrl).port);
+  const pages = async (): Promise<string[]> => {
+    const list = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as { type: string; url: string }[];
+    return list.filter(({ type }) => type === "page").map(({ url }) => url);
+  };
+  // It listens before it has its first page: beside other work that took it longer than a task waits for an endpoint.
+  while ((await pages()).length === 0) await Bun.sleep(15);
   return {
     url: `http://127.0.0.1:${port}`,
     webSocketUrl,
@@ -97,13 +103,7 @@ export async function startChromium(): Promise<Chromium> {
     get running() {
       return !isKilled && isRunning(child.pid);
     },
-    async pages() {
-      const list = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as {
-        type: string;
-        url: string;
-      }[];
-      return list.filter(({ type }) => type === "page").map(({ url }) => url);
-    },
+    pages,
     async end() {
       signal("SIGKILL", -child.pid);
       await child.exited;
