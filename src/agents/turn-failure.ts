@@ -8,10 +8,15 @@ import { describeMethods } from "./login.ts";
 import type { SessionOptions } from "./session-needs.ts";
 
 /** Of a turn that had not begun: whatever was lost, the prompt was not. */
-export const neverSent = (failure: Record<string, unknown>): Record<string, unknown> =>
-  failure["code"] === "AGENT_LOST"
-    ? { stopReason: "error", code: "AGENT_FAILED", message: String(failure["message"]).replace(UNKNOWN, NOT_SENT) }
-    : failure;
+export function neverSent(failure: Record<string, unknown>): Record<string, unknown> {
+  const { code, message } = failure as { code: string; message: string };
+  if (code === "AGENT_LOST")
+    return { stopReason: "error", code: "AGENT_FAILED", message: message.replace(UNKNOWN, NOT_SENT) };
+  // The host leaves, and this is on record: nobody is to ask for it again.
+  if (code === "SESSION_DISCONNECTED")
+    return { stopReason: "error", code: "REFUSED", message: `The host is shutting down${NOT_SENT}` };
+  return failure;
+}
 
 const UNKNOWN = "; the outcome is unknown";
 const NOT_SENT = "; the prompt was not sent";

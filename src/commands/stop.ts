@@ -34,12 +34,7 @@ const keepersOf = ({ world, state }: Context, port: number): string[] =>
 async function stopHost(context: Context, port: number, agents: boolean): Promise<number> {
   const { printer } = context;
   const progress = printer.progress("Waiting for the host to leave");
-  let stopped = await stopOne(context, port, agents);
-  // It went before it was done: whoever is left is told again.
-  while (agents && stopped && !stopped.isSure && keepersOf(context, port).length > 0) {
-    stopped = (await stopOne(context, port, agents)) ?? { ...stopped, isSure: true };
-  }
-  progress.done();
+  const stopped = await stopAll(context, port, agents).finally(progress.done);
   if (!stopped) {
     printer.json({ stopped: null, next: null, cut: [], working: [], pinned: [], left: [] });
     printer.note(`No host runs on port ${port}`);
@@ -56,6 +51,15 @@ async function stopHost(context: Context, port: number, agents: boolean): Promis
   }
   printer.line(next === null ? `Host ${pid} stopped` : `Host ${pid} stopped; ${next} took over`);
   return left.length > 0 ? 1 : 0;
+}
+
+async function stopAll(context: Context, port: number, agents: boolean): Promise<Stopped | undefined> {
+  let stopped = await stopOne(context, port, agents);
+  // It went before it was done: whoever is left is told again.
+  while (agents && stopped && !stopped.isSure && keepersOf(context, port).length > 0) {
+    stopped = (await stopOne(context, port, agents)) ?? { ...stopped, isSure: true };
+  }
+  return stopped;
 }
 
 interface Stopped {
