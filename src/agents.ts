@@ -2,6 +2,7 @@
 import { tmpdir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { type AgentDefinition, allDefinitions, type ServerOf } from "./agents/definitions.ts";
+import { createConversationStore, demoStore } from "./agents/demo-agent/store.ts";
 import { createAgentService } from "./agents/service.ts";
 import type { ServiceNeeds } from "./bridge/ask-service.ts";
 import type { EndingService } from "./bridge/bridge.ts";
@@ -23,10 +24,12 @@ import { openWatchesFirst, tailFile } from "./platform/tail.ts";
 import type { World } from "./platform/world.ts";
 import type { Config } from "./protocol/config.ts";
 
+const DEMO = "demo";
+
 function demoDefinition(): AgentDefinition {
   const [command, ...args] = selfCommand() as [string, ...string[]];
   return {
-    name: "demo",
+    name: DEMO,
     displayName: "Demo",
     commands: [{ command, args: [...args, "demo-agent"] }],
     environment: ["PATH", "HOME", "XDG_STATE_HOME", "LANG", "TMPDIR"],
@@ -106,6 +109,9 @@ export function agentService(
       which: findCommand,
       freeBytes: () => freeBytes(directory),
       retention: retentionOf(config),
+      forget(agent, acpSessionId) {
+        if (agent === DEMO) createConversationStore(own.files, demoStore(state.directory)).remove(acpSessionId);
+      },
     });
   };
 }

@@ -47,10 +47,16 @@ export function startAdoption(deps: AdoptionDeps): Adoption {
   const adopting = adopt(deps, over.signal, late).catch((thrown) =>
     deps.log.warn(`Not everything that an earlier host left could be taken over: ${messageOf(thrown)}`),
   );
+  let isAdopted = false;
+  void adopting.then(() => {
+    isAdopted = true;
+  });
   return {
     async ready(session) {
-      await Promise.race([adopting, ended.promise]);
-      if (session !== undefined) await Promise.race([late.get(session), ended.promise]);
+      // Only while there is something to wait for: each race with what never ends would be kept for ever.
+      if (!isAdopted) await Promise.race([adopting, ended.promise]);
+      const coming = session === undefined ? undefined : late.get(session);
+      if (coming) await Promise.race([coming, ended.promise]);
       if (over.signal.aborted) throw hostLeaves();
     },
     settled: adopting.then(() => Promise.all(late.values())).then(() => undefined),
@@ -131,6 +137,9 @@ async function adopt(deps: AdoptionDeps, signal: AbortSignal, late: Map<string, 
     const coming = adoptLate();
     manager.expect(each.agent, coming);
     for (const { options } of waiting) late.set(options.name, coming);
+    void coming.then(() => {
+      for (const { options } of waiting) late.delete(options.name);
+    });
   }
   // What was said meanwhile is read first: whoever asks now is told how things are, and not how they were.
   if (adopted.length > 0) await clock.sleep(0);

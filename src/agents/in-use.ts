@@ -5,18 +5,31 @@ import type { Files, JournalFile } from "../platform/world.ts";
 export interface InUse {
   /** As the last host left them. */
   names(): string[];
+  /** Those that went last, newest first; not all of them. */
+  gone(): string[];
   came(name: string): void;
   went(name: string): void;
 }
 
 /** Then the lines are written anew, one for each that is in use. */
 const MOST_LINES = 10_000;
+/** So many that went are remembered: whoever lists sessions mostly wants the newest. */
+const MOST_GONE = 1_000;
 
 export function createInUse(files: Files, directory: string): InUse {
   const path = join(directory, "in-use.log");
   let names: Set<string> | undefined;
+  /** Oldest first. */
+  const gone = new Set<string>();
   let file: JournalFile | undefined;
   let lines = 0;
+
+  const noteGone = (name: string): void => {
+    gone.delete(name);
+    gone.add(name);
+    const [oldest] = gone;
+    if (gone.size > MOST_GONE && oldest !== undefined) gone.delete(oldest);
+  };
 
   /** As earlier builds kept it: what they left is adopted too. */
   const readOlder = (found: Set<string>): void => {
@@ -36,8 +49,13 @@ export function createInUse(files: Files, directory: string): InUse {
     files.eachLine(path, 0, (line) => {
       lines++;
       const [mark, name] = [line.slice(0, 1), line.slice(1)];
-      if (mark === "+") found.add(name);
-      else found.delete(name);
+      if (mark === "+") {
+        found.add(name);
+        gone.delete(name);
+      } else {
+        found.delete(name);
+        noteGone(name);
+      }
     });
     readOlder(found);
     return found;
@@ -51,8 +69,9 @@ export function createInUse(files: Files, directory: string): InUse {
       if (lines++ > MOST_LINES) {
         file?.close();
         file = undefined;
-        files.replace(path, [...known()].map((name) => `+${name}\n`).join(""));
-        lines = known().size;
+        const all = [...[...gone].map((name) => `-${name}\n`), ...[...known()].map((name) => `+${name}\n`)];
+        files.replace(path, all.join(""));
+        lines = all.length;
         return;
       }
       file ??= files.journal(path);
@@ -64,13 +83,20 @@ export function createInUse(files: Files, directory: string): InUse {
 
   return {
     names: () => [...known()],
+    gone() {
+      known();
+      return [...gone].reverse();
+    },
     came(name) {
       if (known().has(name)) return;
       known().add(name);
+      gone.delete(name);
       keep(`+${name}`);
     },
     went(name) {
-      if (known().delete(name)) keep(`-${name}`);
+      if (!known().delete(name)) return;
+      noteGone(name);
+      keep(`-${name}`);
     },
   };
 }

@@ -73,6 +73,8 @@ const readKept = (text: string | undefined): Kept | undefined => {
   }
 };
 
+export const foldIn = (text: string | undefined): Readonly<SessionFold> | undefined => readKept(text)?.fold;
+
 export function openJournal(file: JournalFile, now: () => string, folds?: FoldKeeper): Journal {
   const marks: Mark[] = [];
   /** Without a gap up to the last record. */

@@ -7,7 +7,7 @@ import type { AcpClient } from "./acp-client.ts";
 import type { Journal } from "./journal.ts";
 import { AgentSession } from "./session.ts";
 import { isDone, type SessionOptions } from "./session-needs.ts";
-import { createShelf } from "./shelf.ts";
+import { createShelf, type ForgetConversation } from "./shelf.ts";
 
 export interface RegistryDeps {
   clock: Clock;
@@ -18,6 +18,7 @@ export interface RegistryDeps {
   now(): number;
   since(at: string): number;
   directory: string;
+  forget?: ForgetConversation;
   displayName(agent: string): string;
   ready(session: AgentSession): Promise<AcpClient>;
   forgotten(session: AgentSession, client: AcpClient): void;
@@ -53,8 +54,8 @@ export interface Registry {
   /** Its last client left: whether it was closed already. */
   letGo(session: AgentSession): boolean;
   prune(limits: PruneLimits): { removed: string[]; bytes: number };
-  /** Those that only their name finds again. */
-  shelved(): ShelvedSession[];
+  /** Those that only their name finds again, the newest first; so many at most. */
+  shelved(limit?: number): ShelvedSession[];
   /** MCP servers that this session alone has. */
   servers(name: string): unknown[];
   keepServers(name: string, servers: readonly unknown[]): void;
@@ -66,7 +67,7 @@ const CREATED_SEQ = 1;
 
 export function createRegistry(deps: RegistryDeps): Registry {
   const { clock, files, log, newId, displayName } = deps;
-  const shelf = createShelf(clock, files, `${deps.directory}/sessions`);
+  const shelf = createShelf(clock, files, `${deps.directory}/sessions`, deps.forget);
   const sessions = new Map<string, AgentSession>();
   const journals = new WeakMap<AgentSession, Journal>();
   const closed = new Set<AgentSession>();
@@ -159,7 +160,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
     of: (agent) => all().filter(({ options }) => options.agent === agent),
     isShelved(name) {
       const here = sessions.get(name);
-      return here ? closed.has(here) : shelf.names().includes(name);
+      return here ? closed.has(here) : shelf.has(name);
     },
     live: (name) => sessions.get(name),
     letGo,
@@ -167,13 +168,16 @@ export function createRegistry(deps: RegistryDeps): Registry {
       closed.add(session);
       letGo(session);
     },
-    shelved: () =>
-      shelf.names().flatMap((name): ShelvedSession[] => {
-        const found = all().some(({ options }) => options.name === name)
-          ? undefined
-          : isolated(name, () => shelf.peek(name))[0];
-        return found ? [{ kind: "agent", name, ...found, closed: true }] : [];
-      }),
+    shelved(limit = Number.POSITIVE_INFINITY) {
+      const here = new Set(all().map(({ options }) => options.name));
+      const found: ShelvedSession[] = [];
+      for (const name of shelf.newest()) {
+        if (found.length >= limit) break;
+        const [about] = here.has(name) ? [] : isolated(name, () => shelf.peek(name));
+        if (about) found.push({ kind: "agent", name, ...about, closed: true });
+      }
+      return found;
+    },
     servers: shelf.servers,
     keepServers: shelf.keepServers,
     prune(limits) {

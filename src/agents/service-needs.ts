@@ -4,6 +4,7 @@ import type { Generation } from "../platform/agent-world.ts";
 import type { AgentRequest, AgentSessionInfo } from "../protocol/agents.ts";
 import type { IdleLimits } from "../protocol/settings.ts";
 import type { LauncherWorld } from "./launcher.ts";
+import type { ForgetConversation } from "./shelf.ts";
 import type { ServiceClient } from "./verbs.ts";
 
 export interface AgentServiceDeps extends LauncherWorld {
@@ -15,6 +16,8 @@ export interface AgentServiceDeps extends LauncherWorld {
   /** Room on the disk where everything is kept. */
   freeBytes?(): number;
   generation: Generation;
+  /** What an agent of ours kept of a conversation itself goes with its journal. */
+  forget?: ForgetConversation;
   /** How long journals are kept. */
   retention?: PruneLimits;
 }

@@ -1,4 +1,5 @@
 // What is a conversation with an agent? Prompts one after the other, a journal of all that was said, any number of viewers.
+import { createKnownPrompts, type KnownPrompts } from "../core/known-prompts.ts";
 import { isOnRecord, type SessionFold } from "../core/session-fold.ts";
 import type { PermissionOutcome, PermissionParams } from "../protocol/acp.ts";
 import type { Policy } from "../protocol/agents.ts";
@@ -23,8 +24,7 @@ export class AgentSession {
   readonly #scribe: Scribe;
   readonly #queue = new PromptQueue();
   readonly #written = new Set<Prompt>();
-  /** Prompts by id, and behind which record each begins. */
-  readonly #known: Map<string, number>;
+  readonly #known: KnownPrompts;
   readonly permissions: Permissions;
   readonly #activity: Activity;
   /** The agent's own name for this session, once it has one. */
@@ -48,7 +48,7 @@ export class AgentSession {
     this.acpSessionId = fold.acpSessionId;
     this.settings = createSessionSettings(fold);
     this.suppressed = fold.suppressed;
-    this.#known = new Map(fold.prompts);
+    this.#known = createKnownPrompts(fold.prompts);
     this.viewers = createViewers(deps.journal);
     this.#scribe = createScribe(deps.clock, deps.journal, this.viewers.wake, this.viewers.notice);
     const changed = (): void => {
@@ -103,16 +103,16 @@ export class AgentSession {
     return this.#deps.journal.fold;
   }
 
-  knows = (promptId: string): boolean => this.#known.has(promptId);
+  knows = (promptId: string): boolean => this.#known.after(promptId) !== undefined;
 
   /** Under an id that is known already nothing is sent again. Returns behind which record its events are. */
   prompt(prompt: Prompt): number {
     const { promptId, text, policy, clientId, closes } = prompt;
-    const after = this.#known.get(promptId) ?? this.lastSeq;
+    const after = this.#known.after(promptId) ?? this.lastSeq;
     if (this.knows(promptId)) return after;
     const more = { queued: this.#queue.length + 1, ...(closes ? { closes } : {}) };
     this.#scribe.mustRecord("prompt", { promptId, text, policy, clientId, ...more });
-    this.#known.set(promptId, after);
+    this.#known.add(promptId, after);
     // What is on record is taken up with the rest.
     if (this.isPostponed) return after;
     this.#queue.push(prompt);

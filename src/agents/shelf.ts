@@ -6,31 +6,35 @@ import type { Clock, Files } from "../platform/world.ts";
 import { SessionName, type SessionRecord } from "../protocol/agents.ts";
 import { messageOf } from "../protocol/fault.ts";
 import { createInUse, type InUse } from "./in-use.ts";
-import { type FoldKeeper, type Journal, openJournal, parseRecord } from "./journal.ts";
+import { type FoldKeeper, foldIn, type Journal, openJournal, parseRecord } from "./journal.ts";
 import { diskFull } from "./scribe.ts";
+
+export type ForgetConversation = (agent: string, acpSessionId: string) => void;
 
 export interface Shelf {
   create(name: string, agent: string, cwd: string): Journal;
   find(name: string): Journal | undefined;
   has(name: string): boolean;
-  names(): string[];
+  /** The closed ones first that were closed last; all the others only when these are not enough. */
+  newest(): Generator<string>;
   /** What its first lines say, without reading the rest. */
   peek(name: string): { agent: string; cwd: string; title?: string; updatedAt?: string } | undefined;
   /** MCP servers of this session alone. They may hold secrets, so they are no part of its journal. */
   servers(name: string): unknown[];
   keepServers(name: string, servers: readonly unknown[]): void;
   /** Removes what is too old, then the oldest while all together is too much. */
-  prune(limits: PruneLimits, inUse: ReadonlySet<string>): { removed: string[]; bytes: number };
+  prune(limits: PruneLimits, needed: ReadonlySet<string>): { removed: string[]; bytes: number };
   /** Those that the next host brings back. */
   readonly inUse: InUse;
 }
 
 const END = ".ndjson";
 /** The first prompt stands there, or the session was hardly used. */
-const PEEK_RECORDS = 40;
-const PEEK_BYTES = 64 * 1024;
+const PEEK_LINES = 40;
 
-export function createShelf(clock: Clock, files: Files, directory: string): Shelf {
+/** `forget`: what the agent itself kept of a conversation goes with its journal. */
+export function createShelf(clock: Clock, files: Files, directory: string, forget?: ForgetConversation): Shelf {
+  const inUse = createInUse(files, directory);
   const file = (name: string): string => join(directory, `${name}${END}`);
   const foldFile = (name: string): string => join(directory, `${name}.fold.json`);
   const serversFile = (name: string): string => join(directory, `${name}.mcp.json`);
@@ -46,28 +50,62 @@ export function createShelf(clock: Clock, files: Files, directory: string): Shel
     };
     return openJournal(files.journal(file(name)), () => clock.iso(), folds);
   };
+  const has = (name: string): boolean => SessionName.safeParse(name).success && files.stats(file(name)) !== undefined;
+  /** From the beginning on up to one of this type, without reading the rest. */
+  const recordsTo = (name: string, type: string): SessionRecord[] => {
+    const records: SessionRecord[] = [];
+    let lines = 0;
+    const journal = files.journal(file(name));
+    journal.readLines(0, 0, (line) => {
+      const record = parseRecord(line);
+      if (record) records.push(record);
+      return record?.type === type || ++lines >= PEEK_LINES;
+    });
+    journal.close();
+    return records;
+  };
+  /** The agent's own names for it. */
+  const conversationsOf = (name: string): { agent: string; ids: Set<string> } => {
+    const records = recordsTo(name, "session-opened");
+    const fold = foldIn(files.readPrivate(foldFile(name)));
+    const ids = [fold?.acpSessionId, ...records.map(({ data }) => data["acpSessionId"])];
+    return {
+      agent: String(records[0]?.data["agent"]),
+      ids: new Set(ids.filter((id): id is string => typeof id === "string")),
+    };
+  };
+  const forgetConversations = (name: string): void => {
+    if (!forget) return;
+    try {
+      const { agent, ids } = conversationsOf(name);
+      for (const id of ids) forget(agent, id);
+    } catch {
+      // One that cannot be read is removed all the same.
+    }
+  };
+  const newestFirst = (): string[] => {
+    const all = names().map((name) => ({ name, at: files.stats(file(name))?.modifiedAt ?? 0 }));
+    return all.sort((left, right) => right.at - left.at).map(({ name }) => name);
+  };
   return {
-    has: (name) => files.stats(file(name)) !== undefined,
-    names,
+    has,
+    *newest() {
+      const told = new Set(inUse.gone());
+      yield* told;
+      for (const name of newestFirst()) if (!told.has(name)) yield name;
+    },
     peek(name) {
-      const journal = files.journal(file(name));
-      let first: SessionRecord | undefined;
-      let title: string | undefined;
-      let count = 0;
-      journal.readLines(0, PEEK_BYTES, (line) => {
-        const record = parseRecord(line);
-        first ??= record;
-        if (record?.type === "prompt") title ??= titleOf(String(record.data["text"]));
-        return title !== undefined || ++count >= PEEK_RECORDS;
-      });
-      journal.close();
+      const stats = files.stats(file(name));
+      if (!stats) return undefined;
+      const records = recordsTo(name, "prompt");
+      const [first] = records;
       if (!first) return undefined;
-      const modifiedAt = files.stats(file(name))?.modifiedAt;
+      const prompt = records.find(({ type }) => type === "prompt");
       return {
         agent: String(first.data["agent"]),
         cwd: String(first.data["cwd"]),
-        ...(title === undefined ? {} : { title }),
-        ...(modifiedAt === undefined ? {} : { updatedAt: clock.iso(modifiedAt) }),
+        ...(prompt ? { title: titleOf(String(prompt.data["text"])) } : {}),
+        updatedAt: clock.iso(stats.modifiedAt),
       };
     },
     servers(name) {
@@ -79,14 +117,16 @@ export function createShelf(clock: Clock, files: Files, directory: string): Shel
       if (servers.length === 0) return files.remove(serversFile(name));
       files.replace(serversFile(name), JSON.stringify(servers));
     },
-    prune(limits, inUse) {
+    prune(limits, needed) {
       const found = names().flatMap((name) => {
         const stats = files.stats(file(name));
         return stats ? [{ name, ...stats }] : [];
       });
-      const chosen = toPrune(found, limits, inUse, clock.now());
-      for (const { name } of chosen)
+      const chosen = toPrune(found, limits, needed, clock.now());
+      for (const { name } of chosen) {
+        forgetConversations(name);
         for (const path of [file(name), foldFile(name), serversFile(name)]) files.remove(path);
+      }
       return { removed: chosen.map(({ name }) => name), bytes: chosen.reduce((sum, { bytes }) => sum + bytes, 0) };
     },
     create(name, agent, cwd) {
@@ -101,13 +141,13 @@ export function createShelf(clock: Clock, files: Files, directory: string): Shel
       }
     },
     find(name) {
-      if (!SessionName.safeParse(name).success || !files.stats(file(name))) return undefined;
+      if (!has(name)) return undefined;
       const journal = open(name);
       // Torn before its first record: it never began.
       if (journal.lastSeq > 0) return journal;
       journal.close();
       return undefined;
     },
-    inUse: createInUse(files, directory),
+    inUse,
   };
 }

@@ -179,7 +179,7 @@ export function createVerbs({ launcher, manager, registry, watch, ready, linger,
       case "sessions":
         return registry.all().map(infoOf);
       case "shelf":
-        return registry.shelved();
+        return registry.shelved(request.limit);
       case "keep": {
         const session = registry.named(request.session);
         watch.keep(session, request.forMs);

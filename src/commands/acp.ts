@@ -12,6 +12,9 @@ import { untilAnswered } from "./ask-again.ts";
 import { type Context, holdfastCommand } from "./context.ts";
 import { noStartArg } from "./plugin-session.ts";
 
+/** An editor shows the newest of them. */
+const LISTED = 1_000;
+
 export const acp = holdfastCommand({
   name: "acp",
   args: {
@@ -55,7 +58,7 @@ export const acp = holdfastCommand({
         const open = await connection();
         const all = await untilAnswered(context, open, async () => [
           ...(await listAgentSessions(open)),
-          ...(await listShelf(open)),
+          ...(await listShelf(open, LISTED)),
         ]);
         return all.filter(({ agent }) => agent === args.agent);
       },

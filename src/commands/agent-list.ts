@@ -18,8 +18,9 @@ export function understood<Answer>(fits: Guard<Answer>, answer: unknown): Answer
 export const listAgentSessions = async (connection: BridgeConnection): Promise<AgentSessionInfo[]> =>
   understood(listOf(isAgentSessionInfo), await connection.askAgents({ verb: "sessions" }).catch(none));
 
-export const listShelf = async (connection: BridgeConnection): Promise<ShelvedSession[]> =>
-  understood(listOf(isShelvedSession), await connection.askAgents({ verb: "shelf" }).catch(none));
+/** The newest first. */
+export const listShelf = async (connection: BridgeConnection, limit: number): Promise<ShelvedSession[]> =>
+  understood(listOf(isShelvedSession), await connection.askAgents({ verb: "shelf", limit }).catch(none));
 
 export const listAgents = async (connection: BridgeConnection, path: string): Promise<AgentInfo[]> =>
   understood(listOf(isAgentInfo), await connection.askAgents({ verb: "agents", env: { PATH: path } }).catch(none));

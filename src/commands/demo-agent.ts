@@ -1,6 +1,6 @@
 // The embedded agent, as a process of its own: a real ACP agent on stdio.
 import { createDemoAgent } from "../agents/demo-agent/agent.ts";
-import { createConversationStore } from "../agents/demo-agent/store.ts";
+import { createConversationStore, demoStore } from "../agents/demo-agent/store.ts";
 import { createLineOut, readInput, startShell } from "../platform/stdio.ts";
 import { createLineSplitter } from "../rpc/lines.ts";
 import { holdfastCommand } from "./context.ts";
@@ -17,7 +17,7 @@ export const demoAgent = holdfastCommand({
     const agent = createDemoAgent({
       clock,
       newId,
-      store: createConversationStore(files, `${state.directory}/demo-agent`),
+      store: createConversationStore(files, demoStore(state.directory)),
       write: createLineOut(),
       shell: startShell,
       die(with_) {

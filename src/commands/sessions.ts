@@ -3,7 +3,7 @@
 import type { BridgeConnection } from "../bridge/connection.ts";
 import type { AgentSessionInfo, ShelvedSession } from "../protocol/agents.ts";
 import type { SessionInfo } from "../protocol/host-messages.ts";
-import { toggle } from "../surface/argument.ts";
+import { toggle, whole } from "../surface/argument.ts";
 import { describeTurn, listAgentSessions, listShelf } from "./agent-list.ts";
 import { untilAnswered } from "./ask-again.ts";
 import { type Context, holdfastCommand } from "./context.ts";
@@ -15,6 +15,7 @@ export const sessions = holdfastCommand({
   args: {
     watch: toggle("Go on and tell who comes and leaves"),
     all: toggle("With the closed agent sessions that a prompt or attach brings back"),
+    limit: whole("With --all: so many of the closed ones, the newest first", { min: 1, default: 100 }),
     noStart: noStartArg,
     timeout: timeLimitArg,
   },
@@ -30,12 +31,16 @@ export const sessions = holdfastCommand({
       const connection = await openAsCommand(context, args);
       return await untilAnswered(context, connection, async () => {
         const agents = await listAgentSessions(connection);
-        const shelf = args.all ? await listShelf(connection) : [];
+        const shelf = args.all ? await listShelf(connection, args.limit + 1) : [];
         return { plugins: connection.listSessions(), agents, shelf };
       });
     };
     const { plugins, agents, shelf } = await within(context, args.timeout, list());
-    show(context, plugins, agents, shelf);
+    show(context, plugins, agents, shelf.slice(0, args.limit));
+    if (shelf.length > args.limit) {
+      const more = `These are the ${args.limit} newest closed sessions; for more use --limit ${args.limit * 10}`;
+      context.printer.note(more);
+    }
     return 0;
   },
 });

@@ -1,6 +1,7 @@
 // What do the records of a session add up to? Folded as they are written, so that the next host need not read them all.
 import type { SessionRecord } from "../protocol/agents.ts";
 import { type IdleFold, noticeAsked, noticeIdle } from "./idle-fold.ts";
+import { KNOWN_PROMPTS } from "./known-prompts.ts";
 import { settingsIn } from "./told-settings.ts";
 
 type Data = Record<string, unknown>;
@@ -77,7 +78,6 @@ export const OF_A_TURN: ReadonlySet<unknown> = new Set([
   "plan",
 ]);
 
-const KNOWN_PROMPTS = 1_000;
 const KNOWN_PERMISSIONS = 64;
 export const OPEN_STATES: ReadonlySet<unknown> = new Set(["pending", "in_progress"]);
 

@@ -75,7 +75,7 @@ export const AgentRequest = z.discriminatedUnion("verb", [
   }),
   z.object({ verb: z.literal("agents"), env: z.record(z.string(), z.string()) }),
   z.object({ verb: z.literal("sessions") }),
-  z.object({ verb: z.literal("shelf") }),
+  z.object({ verb: z.literal("shelf"), limit: z.number().int().positive().optional() }),
   z.object({ verb: z.literal("prune"), maxAgeMs: z.number().nonnegative(), maxBytes: z.number().nonnegative() }),
 ]);
 export type AgentRequest = z.infer<typeof AgentRequest>;

@@ -1,6 +1,7 @@
-// How good are agent sessions? A prompt from start to exit, many at once, a death, a flood, and what a quiet session costs.
+// How good are agent sessions? A prompt from start to exit, many at once, a death, a flood, what a quiet session costs, and what grows.
 import { deaths } from "./agents/deaths.ts";
 import { flood } from "./agents/flood.ts";
+import { type GrowthSize, growth } from "./agents/growth.ts";
 import { idleMemory } from "./agents/idle-memory.ts";
 import { prompts } from "./agents/prompts.ts";
 import { inParts, type Progress } from "./support/parts.ts";
@@ -14,6 +15,7 @@ export interface AgentsSize {
   floods: number;
   updates: number;
   sessions: readonly number[];
+  growth: GrowthSize;
 }
 
 export const FULL: AgentsSize = {
@@ -23,9 +25,18 @@ export const FULL: AgentsSize = {
   floods: 7,
   updates: 100_000,
   sessions: [0, 100, 200],
+  growth: { prompts: [3_000, 10_000], lists: 15, quietMs: 20_000 },
 };
 
-export const QUICK: AgentsSize = { prompts: 3, atOnce: 3, deaths: 2, floods: 1, updates: 2_000, sessions: [0, 5] };
+export const QUICK: AgentsSize = {
+  prompts: 3,
+  atOnce: 3,
+  deaths: 2,
+  floods: 1,
+  updates: 2_000,
+  sessions: [0, 5],
+  growth: { prompts: [20, 40], lists: 1, quietMs: 500 },
+};
 
 export async function agents(yard: Yard, binary: string, size: AgentsSize, progress: Progress): Promise<Row[]> {
   return await inParts(progress, {
@@ -33,5 +44,6 @@ export async function agents(yard: Yard, binary: string, size: AgentsSize, progr
     deaths: () => deaths(yard, binary, size.deaths),
     flood: () => flood(yard, binary, { rounds: size.floods, updates: size.updates }),
     memory: () => idleMemory(yard, binary, size.sessions),
+    growth: () => growth(yard, binary, size.growth),
   });
 }

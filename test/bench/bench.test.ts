@@ -77,11 +77,14 @@ test(
     for (const what of [
       "Warm prompt to its exit, to empty program",
       "kill -9 of the agent in mid-turn, its client told",
+      "sessions --all with 40 closed ones, to 10",
     ])
       expect(lineOf(what)).toMatch(/ {2}≤ \d+ (×|ms) +[\d.]+ (×|ms) +(ok|missed) {2}/);
     expect(lineOf("3 prompts at once, until all have exited")).toMatch(/ {2}- +[\d.]+ ms/);
     expect(lineOf("The same, to a bare pipe")).toMatch(/[\d.]+ × .*bare [\d,]+\/s/);
     expect(lineOf("Memory per idle session")).toMatch(/KiB|unknown/);
+    for (const what of ["Host's memory, 40 prompts, to 20", "Host's memory, 40 prompts of one session, to 20"])
+      expect(lineOf(what)).toMatch(/ {2}≤ 1.25 × +[\d.]+ × +(ok|missed) {2}|unknown/);
     expect(readdirSync(folder)).toEqual([]);
     expect(leftovers(folder)).toEqual([]);
   },

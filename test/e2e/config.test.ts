@@ -1,6 +1,6 @@
 // Are settings taken from where they are said, and does `config` tell the truth about it?
 import { expect, test } from "bun:test";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Stage, staged } from "./support.ts";
 
@@ -79,7 +79,11 @@ test(
     expect((await stage.run(["prune"])).stdout).toStartWith("0 journals");
     writeConfig(stage, '{ "JOURNAL_MAX_BYTES": 0 }');
     expect((await stage.run(["prune", "--keep-mib", "1"])).stdout).toStartWith("0 journals");
+    const conversations = () => readdirSync(join(String(stage.env["XDG_STATE_HOME"]), "holdfast", "demo-agent"));
+    expect(conversations()).toHaveLength(1);
     expect((await stage.run(["prune"])).stdout).toStartWith("Removed work\n1 journals");
+    // What the demo agent itself kept of it goes too.
+    expect(conversations()).toEqual([]);
     await stage.run(["stop", "--agents"]);
   }),
   60_000,

@@ -26,6 +26,9 @@ export interface ConversationStore {
   remove(sessionId: string): void;
 }
 
+/** In the state directory. */
+export const demoStore = (directory: string): string => join(directory, "demo-agent");
+
 const END = ".ndjson";
 const NAME = /^[0-9a-f-]{36}$/;
 

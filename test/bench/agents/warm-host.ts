@@ -3,6 +3,7 @@ import type { Child, Yard } from "../support/yard.ts";
 
 export interface WarmHost {
   readonly child: Child;
+  readonly binary: string;
   /** What it takes to run one command on this host. */
   command(...words: string[]): string[];
   /** Runs it to its end; what it printed. */
@@ -27,6 +28,7 @@ export async function startWarmHost(yard: Yard, binary: string): Promise<WarmHos
   await run("prompt", "demo", "hi");
   return {
     child,
+    binary,
     command,
     run,
     async end() {
