@@ -1,6 +1,6 @@
 // Does every file stay in its room? The arrows of the house as one table, every import read against it.
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
 const ROOT = join(import.meta.dir, "..");
@@ -125,6 +125,16 @@ describe("the house", () => {
   test("names are kebab-case, exports are named, there are no barrels", () => {
     expect(sources.filter((file) => !/^([a-z0-9]+(-[a-z0-9]+)*\/)*[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(file))).toEqual([]);
     expect(sources.filter((file) => /^export default|^export \* from/m.test(read(file)))).toEqual([]);
+  });
+
+  test("every test that a document names is there", () => {
+    const missing = ["README.md", "CONTRIBUTING.md"].flatMap((document) => {
+      const text = readFileSync(join(ROOT, document), "utf8");
+      const named = [...text.matchAll(/\btest\/[\w./-]*\w/g)].map(([path]) => path);
+      expect(named.length).toBeGreaterThan(0);
+      return named.filter((path) => !existsSync(join(ROOT, path))).map((path) => `${document}: ${path}`);
+    });
+    expect(missing).toEqual([]);
   });
 
   test("the top level holds what it may and nothing else", () => {

@@ -28,7 +28,10 @@ export const demo = holdfastCommand({
   name: "demo",
   args: {},
   examples: [
-    { line: "holdfast demo", says: "Hosts, a keeper, an agent and a browser are killed under work; nothing is lost" },
+    {
+      line: "holdfast demo",
+      says: "Hosts, a keeper, an agent and a browser are killed under work; requests and lines are counted",
+    },
     { line: "holdfast demo --format json", says: "The figures" },
   ],
   details: "Everything runs on a free port with a state directory of its own, and nothing is left behind.",

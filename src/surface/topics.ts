@@ -29,7 +29,7 @@ const failover = (): string =>
     "- exec and run in flight end with exit code 5: the outcome is unknown, and they are never sent again by themselves. state, query, logs and screenshot are asked again on the next host.",
     "- Agents work on: each is held by a keeper, a small process of its own. The next host adopts it and goes on with its journal, each line once. holdfast doctor names keepers without a host.",
     "- The agent dies: its clients are told at once (exit code 5), it is started again, and its sessions are restored where it can do that.",
-    "- attach and prompt follow their session by number across hosts: nothing is shown twice, nothing is left out.",
+    "- attach and prompt follow their session by number across hosts: each record is shown once, in order.",
   );
 
 const security = (): string =>

@@ -75,7 +75,7 @@ const texts = lines.map((line, index) => {
 const columns = Math.max(...lines.map((line) => Bun.stringWidth(line)));
 const width = Math.ceil(columns * CHARACTER + 40);
 const height = TOP + lines.length * LINE + 6;
-const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="holdfast demo: hosts, a keeper, an agent and a browser are killed under work, nothing is lost">
+const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="holdfast demo: hosts, a keeper, an agent and a browser are killed under work, and every request and line is counted">
 <style>text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:#d8dee9}.bold{font-weight:700;fill:#fff}.dim{fill:#7b8494}.red{fill:#ff7b72}.green{fill:#7ee787}.yellow{fill:#f2cc60}.cyan{fill:#79c0ff}${texts.map(({ frames }) => frames).join("")}@media (prefers-reduced-motion:no-preference){${texts.map(({ plays }) => plays).join("")}}</style>
 <rect width="100%" height="100%" rx="10" fill="#10151d"/>
 <circle cx="22" cy="20" r="6" fill="#ff5f57"/><circle cx="42" cy="20" r="6" fill="#febc2e"/><circle cx="62" cy="20" r="6" fill="#28c840"/>
