@@ -18,6 +18,7 @@ import { filesUnder, takeGeneration } from "./platform/generation.ts";
 import { connectLines } from "./platform/line-socket.ts";
 import { kill, lifeOf } from "./platform/processes.ts";
 import { selfCommand, startDetached } from "./platform/self.ts";
+import { sweepMarks } from "./platform/strays.ts";
 import { hasFifos } from "./platform/system.ts";
 import { nameHostIfTagged, sweepTagged } from "./platform/tagged.ts";
 import { openWatchesFirst, tailFile } from "./platform/tail.ts";
@@ -71,7 +72,7 @@ function keepersAt(
     tail: (path, from, tell) => tailFile(clock, path, from, tell),
     tailText: readEnd,
     lifeOf,
-    sweep: sweepTagged,
+    sweep: (tag, strays) => sweepTagged(tag) + sweepMarks(strays),
     kill: (pid) => void kill(pid, "SIGKILL"),
     punchHole,
     newTag: world.newId,

@@ -7,6 +7,7 @@ import { adoptHeld, startHeld } from "./platform/held-agent.ts";
 import { listenLines } from "./platform/line-socket.ts";
 import { createFileLog } from "./platform/log.ts";
 import { isDead, ownMark } from "./platform/processes.ts";
+import { becomeSubreaper } from "./platform/subreaper.ts";
 
 /** Resolves when there is nothing left to keep. */
 export async function runKeeper(directory: string): Promise<void> {
@@ -28,10 +29,12 @@ export async function runKeeper(directory: string): Promise<void> {
     spec,
     earlier: state,
     self,
-    hold: () =>
-      agent && holder
-        ? adoptHeld(systemClock, directory, spec.tag, { agent, holder })
-        : startHeld(systemClock, directory, spec),
+    hold: () => {
+      const kin = { strays: state?.strays ?? [], subreaper: becomeSubreaper() };
+      return agent && holder
+        ? adoptHeld(systemClock, directory, spec.tag, { agent, holder }, kin)
+        : startHeld(systemClock, directory, spec, kin);
+    },
     listen: listenLines,
   });
 }

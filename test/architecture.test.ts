@@ -13,7 +13,7 @@ const AGENTS = [...SERVICE, "platform/agent-world", "node:path"];
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   protocol: ["zod", "package.json"],
   core: ["protocol"],
-  platform: ["protocol", "node:"],
+  platform: ["protocol", "node:", "bun:ffi"],
   rpc: ["protocol", "core", "platform/world"],
   bridge: [...SERVICE, "node:path"],
   plugin: [...SERVICE, "node:vm", "node:util", "node:module", "node:console", "node:stream"],

@@ -10,7 +10,7 @@ export interface EndUnreachedDeps {
   lifeOf(mark: ProcessMark): Life;
   /** At once; a negative one is a group. */
   kill(pid: number): void;
-  sweep(tag: string): number;
+  sweep(tag: string, strays: readonly ProcessMark[]): number;
 }
 
 const GONE_MS = 2_000;
@@ -22,14 +22,15 @@ export async function endUnreached(deps: EndUnreachedDeps, place: Place): Promis
   try {
     const [spec, state] = [place.spec(), place.state()];
     // Its keeper first: it would start what we end.
-    const { keeper, agent, holder } = state ?? {};
+    const { keeper, agent, holder, strays = [] } = state ?? {};
     const life = (mark: ProcessMark | null | undefined): Life => (mark ? lifeOf(mark) : "dead");
     // By its mark: long after, the number may be another's.
     if (keeper && life(keeper) === "alive") kill(keeper.pid);
     for (const mark of [agent, holder]) if (mark && life(mark) === "alive") kill(-mark.pid);
     const deadline = clock.elapsed() + GONE_MS;
     const goesOn = (): boolean =>
-      [keeper, agent, holder].some((mark) => life(mark) !== "dead") || (spec !== undefined && sweep(spec.tag) > 0);
+      [keeper, agent, holder].some((mark) => life(mark) !== "dead") ||
+      (spec !== undefined && sweep(spec.tag, strays) > 0);
     while (goesOn()) {
       if (clock.elapsed() > deadline) return `${place.directory}: its processes do not end`;
       await clock.sleep(LOOK_MS);

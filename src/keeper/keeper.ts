@@ -5,7 +5,7 @@ import type { Clock, Files, Log } from "../platform/world.ts";
 import { isAnswerKey } from "../rpc/json-rpc.ts";
 import { openInputLog } from "./input-log.ts";
 import { createInputWriter } from "./input-writer.ts";
-import { endProcess } from "./ladder.ts";
+import { endProcess, sweepAll } from "./ladder.ts";
 import type { KeeperSpec, KeeperState, Place } from "./place.ts";
 import { type Exit, type HostLine, KEEPER_VERSION, type KeeperLine, parseLine } from "./wire.ts";
 
@@ -23,6 +23,7 @@ export interface KeeperDeps {
 }
 
 const TICK_MS = 1_000;
+const LOOK_TICKS = 2;
 
 /** Resolves when there is nothing left to keep. */
 export async function keep(deps: KeeperDeps): Promise<void> {
@@ -36,6 +37,7 @@ export async function keep(deps: KeeperDeps): Promise<void> {
     generation: 0,
     ending: false,
     exit: null,
+    strays: [],
     failed: null,
     ...earlier,
     keeper: self,
@@ -114,7 +116,7 @@ export async function keep(deps: KeeperDeps): Promise<void> {
     if (socket !== host) return;
     if (line.verb === "input") return write({ key: line.key, line: line.line });
     if (line.verb === "linger") lingerMs = line.ms;
-    if (line.verb === "leave" && state.exit) leave();
+    if (line.verb === "leave" && state.exit) void end();
     if (line.verb !== "signal") return;
     if (line.signal !== "EOF") return agent.signalGroup(line.signal);
     remember({ ending: true });
@@ -144,14 +146,29 @@ export async function keep(deps: KeeperDeps): Promise<void> {
     }
   };
   const end = async (): Promise<void> => {
+    if (state.exit) {
+      // Whoever tells us to leave has swept by the tag; the rest only we can find.
+      await sweepAll(clock, agent);
+      return leave();
+    }
     remember({ ending: true });
-    if (!state.exit) await endProcess(clock, agent);
+    await endProcess(clock, agent);
     // Its directory stays: the next host reads what was said last, and removes it.
     leave();
   };
+  const lookForStrays = (): void => {
+    try {
+      const strays = agent.strays();
+      if (JSON.stringify(strays) !== JSON.stringify(state.strays ?? [])) remember({ strays });
+    } catch {
+      // It cannot look just now.
+    }
+  };
+  let ticks = 0;
   const tick = (): void => {
     cancel = clock.after(TICK_MS, tick);
     if (unwritten) remember({});
+    if (ticks++ % LOOK_TICKS === 0) lookForStrays();
     try {
       agent.cutErrors();
     } catch {

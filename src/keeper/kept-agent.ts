@@ -6,6 +6,7 @@ import type {
   LineConnected,
   LineEvents,
   LineSocket,
+  ProcessMark,
   Tail,
 } from "../platform/agent-world.ts";
 import type { Clock, Files, Log } from "../platform/world.ts";
@@ -27,7 +28,8 @@ export interface KeptAgentDeps {
   /** The last bytes of a file, as text. */
   tailText(path: string): string;
   lifeOf: ReachDeps["lifeOf"];
-  sweep(tag: string): number;
+  /** By the tag, and by what the last keeper saw. */
+  sweep(tag: string, strays: readonly ProcessMark[]): number;
   /** At once; a negative one is a group. */
   kill(pid: number): void;
   punchHole(path: string, bytes: number): Promise<boolean>;
@@ -142,7 +144,7 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
     write: (line, key) => link.write(key ?? `${generation}.${writes++}`, line),
     closeInput: () => signal("EOF"),
     signalGroup: signal,
-    sweep: () => (over ? 0 : deps.sweep(spec.tag)),
+    sweep: () => (over ? 0 : deps.sweep(spec.tag, place.state()?.strays ?? [])),
     exited: exit.promise,
     stderr: () => lastErrors ?? errors(),
     kept: {

@@ -11,7 +11,7 @@ const SWEEP_AGAIN_MS = 10;
 
 export type Endable = Pick<AgentProcess, "closeInput" | "signalGroup" | "sweep"> & { exited: Promise<unknown> };
 
-const isSwept = (process: Endable): boolean => {
+const isSwept = (process: Pick<Endable, "sweep">): boolean => {
   try {
     return process.sweep() === 0;
   } catch {
@@ -41,6 +41,11 @@ export async function endProcess(clock: Clock, process: Endable): Promise<void> 
   }
   // Its helpers may outlive it in its group, and its shell tools in sessions of their own.
   process.signalGroup("SIGKILL");
+  await sweepAll(clock, process);
+}
+
+/** Until nothing is found any more. */
+export async function sweepAll(clock: Clock, process: Pick<Endable, "sweep">): Promise<void> {
   const deadline = clock.elapsed() + SWEPT_MS;
   while (clock.elapsed() < deadline && !isSwept(process)) await clock.sleep(SWEEP_AGAIN_MS);
 }

@@ -25,6 +25,8 @@ export interface KeeperState {
   /** It was told to end: nobody adopts it any more. */
   ending: boolean;
   exit: Exit | null;
+  /** What the agent started that only its keeper finds; absent in what the first release wrote. */
+  strays?: readonly ProcessMark[];
   /** Why the agent never began. */
   failed: string | null;
 }

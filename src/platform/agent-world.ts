@@ -135,6 +135,8 @@ export interface HeldAgent extends HeldMarks {
   closeInput(): void;
   signalGroup(signal: "SIGTERM" | "SIGKILL"): void;
   sweep(): number;
+  /** What it started that neither its group nor its tag would find. */
+  strays(): readonly ProcessMark[];
   readonly exited: Promise<AgentExit>;
   cutErrors(): void;
 }

@@ -4,6 +4,7 @@ import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, wri
 import { join } from "node:path";
 import type { AgentExit, HeldAgent, HeldCommand, HeldMarks } from "./agent-world.ts";
 import { isAlive, isDead, kill, markOf } from "./processes.ts";
+import { createStrays, type Kin } from "./strays.ts";
 import { AGENT_TAG, sweepTagged } from "./tagged.ts";
 import type { Clock } from "./world.ts";
 
@@ -60,7 +61,17 @@ function cutErrors(directory: string): void {
   }
 }
 
-function held(clock: Clock, directory: string, tag: string, marks: HeldMarks, exited: Promise<AgentExit>): HeldAgent {
+const NO_KIN: Kin = { strays: [], subreaper: undefined };
+
+function held(
+  clock: Clock,
+  directory: string,
+  tag: string,
+  marks: HeldMarks,
+  exited: Promise<AgentExit>,
+  kin: Kin,
+): HeldAgent {
+  const strays = createStrays(tag, marks, kin);
   const input = openInput(clock, directory);
   const closeInput = (): void => {
     input.close();
@@ -74,12 +85,18 @@ function held(clock: Clock, directory: string, tag: string, marks: HeldMarks, ex
     write: input.write,
     closeInput,
     signalGroup: (signal) => void kill(-marks.agent.pid, signal),
-    sweep: () => sweepTagged(tag),
+    sweep: () => sweepTagged(tag) + strays.sweep(),
+    strays: strays.look,
     cutErrors: () => cutErrors(directory),
   };
 }
 
-export function startHeld(clock: Clock, directory: string, { command, args, env, cwd, tag }: HeldCommand): HeldAgent {
+export function startHeld(
+  clock: Clock,
+  directory: string,
+  { command, args, env, cwd, tag }: HeldCommand,
+  kin: Kin = NO_KIN,
+): HeldAgent {
   const made = Bun.spawnSync(["mkfifo", "-m", "600", fifoOf(directory)], { stdio: ["ignore", "ignore", "pipe"] });
   if (made.exitCode !== 0) throw new Error(`No FIFO could be made: ${made.stderr.toString().trim()}`);
   // Opened for both, or opening it for one would wait for the other. The runtime changes flags of what it hands on:
@@ -108,17 +125,23 @@ export function startHeld(clock: Clock, directory: string, { command, args, env,
     });
     const marks = { agent: markOf(started.pid), holder: markOf(holder.pid) };
     const exited = started.exited.then(() => ({ code: started.exitCode, signal: started.signalCode as string | null }));
-    return held(clock, directory, tag, marks, exited);
+    return held(clock, directory, tag, marks, exited, kin);
   } finally {
     for (const fd of [both, input, out, err]) closeSync(fd);
   }
 }
 
 /** Its keeper is gone, it is not: only how it ends is nobody's to know any more. */
-export function adoptHeld(clock: Clock, directory: string, tag: string, marks: HeldMarks): HeldAgent {
+export function adoptHeld(
+  clock: Clock,
+  directory: string,
+  tag: string,
+  marks: HeldMarks,
+  kin: Kin = NO_KIN,
+): HeldAgent {
   const gone = async (): Promise<AgentExit> => {
     while (!isDead(marks.agent)) await clock.sleep(LOOK_MS);
     return UNKNOWN;
   };
-  return held(clock, directory, tag, marks, gone());
+  return held(clock, directory, tag, marks, gone(), kin);
 }

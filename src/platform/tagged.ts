@@ -29,6 +29,12 @@ export function processIds(): number[] {
   }
 }
 
+/** Whose it is, as far as its environment tells. */
+export function tagOf(pid: number): string | undefined {
+  const found = environmentOf(pid).find((each) => each.startsWith(`${AGENT_TAG}=`));
+  return found?.slice(AGENT_TAG.length + 1);
+}
+
 /** Throws when it cannot look: that is no proof that there are none. */
 export const taggedProcesses = (variable: string, value: string): number[] =>
   processIds().filter((pid) => environmentOf(pid).includes(`${variable}=${value}`));

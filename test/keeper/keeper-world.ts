@@ -33,6 +33,8 @@ export interface Held {
   readonly fifo: Fifo;
   readonly mark: ProcessMark;
   cuts: number;
+  /** What it started that only its keeper finds. */
+  strays: ProcessMark[];
 }
 
 export interface KeeperWorld {
@@ -130,6 +132,7 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
       },
       // The dead hear nothing.
       exited: new Promise((resolve) => void exited.then((exit) => keeper.enter(() => resolve(exit)))),
+      strays: () => one.strays,
       cutErrors: () => void one.cuts++,
     };
   };
@@ -142,7 +145,7 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
     if (started.kind !== "started") throw new Error("Missing");
     const fifo: Fifo = { writes: [], torn: [], room: Number.POSITIVE_INFINITY };
     const mark = { pid: started.process.pid, startTime: `started ${machine.now}` };
-    const one: Held = { place, agent: agents.latest, fifo, mark, cuts: 0 };
+    const one: Held = { place, agent: agents.latest, fifo, mark, cuts: 0, strays: [] };
     held.push(one);
     processes.set(one, started.process);
     return hold(keeper, one, started.process.exited, spec.tag);
@@ -272,8 +275,8 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
         tail: (path, from, tell) => tail(host, path, from, tell),
         tailText: (path) => files.texts.get(path) ?? "",
         lifeOf,
-        sweep(tag) {
-          swept.push(tag);
+        sweep(tag, strays) {
+          swept.push(tag, ...strays.map(({ pid }) => `stray ${pid}`));
           return 0;
         },
         kill(pid) {

@@ -353,12 +353,26 @@ describe("what is on disk", () => {
       holder: { pid: mark.pid + 100, startTime: mark.startTime },
       generation: 4,
       ending: false,
+      strays: [],
       failed: null,
     };
     expect(stage.state() as object).toEqual({ ...state, exit: null });
     stage.one.agent.exit(3);
     stage.machine.advance(1);
     expect(stage.state() as object).toEqual({ ...state, exit: { code: 3, signal: null } });
+  });
+
+  test("[KP15] what only the keeper finds of its agent's daemons, written when it changes: the next keeper knows them", () => {
+    const stage = openStage();
+    stage.machine.advance(3_000);
+    stage.one.strays = [{ pid: 71, startTime: "then" }];
+    stage.machine.advance(3_000);
+    expect(stage.state().strays).toEqual([{ pid: 71, startTime: "then" }]);
+    stage.killKeeper();
+    expect(stage.state().strays).toEqual([{ pid: 71, startTime: "then" }]);
+    stage.one.strays = [];
+    stage.machine.advance(3_000);
+    expect(stage.state().strays).toEqual([]);
   });
 
   test("[KP9] what could not be written on a full disk is written when there is room", () => {
@@ -424,6 +438,16 @@ describe("the end", () => {
     stage.host(1);
     stage.machine.advance(3 * LINGER_MS);
     expect([stage.one.agent.alive, stage.left]).toEqual([true, 0]);
+  });
+
+  test("[KP15] before it leaves it sweeps, although the host has: daemons of its agent descend from it alone", () => {
+    const stage = openStage();
+    const host = stage.host(1);
+    stage.one.agent.exit(0);
+    stage.machine.advance(1);
+    expect(stage.swept).toEqual([]);
+    host.say({ verb: "leave" });
+    expect([stage.swept, stage.left]).toEqual([[SPEC.tag], 1]);
   });
 
   test("[KP7] it leaves when it is told to, but not while its agent lives", () => {

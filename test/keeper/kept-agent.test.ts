@@ -315,6 +315,17 @@ describe("the end of an agent", () => {
     expect([keeperDirectories(machine), world.left, world.keepers[0]?.state]).toEqual([[], 1, "dead"]);
   });
 
+  test("[KP15] keeper and agent died together: a host ends what the keeper had seen of its daemons", () => {
+    const { machine, world, agent, one } = openStage();
+    one.strays = [{ pid: 71, startTime: "then" }];
+    machine.advance(5_000);
+    world.keepers[0]?.kill();
+    one.agent.exit(null, "SIGKILL");
+    machine.advance(100);
+    agent.sweep();
+    expect(world.swept).toEqual(["tag-1", "stray 71"]);
+  });
+
   test("[KP1] one that never started: its end is told, with the reason in the log", () => {
     const world = openKeeperWorld();
     world.failStart = "EACCES";

@@ -12,6 +12,7 @@ import { readEnd, systemFiles } from "../../src/platform/files.ts";
 import { takeGeneration } from "../../src/platform/generation.ts";
 import { connectLines } from "../../src/platform/line-socket.ts";
 import { kill, lifeOf } from "../../src/platform/processes.ts";
+import { sweepMarks } from "../../src/platform/strays.ts";
 import { AGENT_TAG, sweepTagged, taggedProcesses } from "../../src/platform/tagged.ts";
 import { tailFile } from "../../src/platform/tail.ts";
 import { MAIN } from "../agents/real-agent.ts";
@@ -72,7 +73,7 @@ function openHost(directory: TempDir, at = directory.path): RealHost {
       tail: (path, from, tell) => tailFile(systemClock, path, from, tell),
       tailText: readEnd,
       lifeOf,
-      sweep: sweepTagged,
+      sweep: (tag, strays) => sweepTagged(tag) + sweepMarks(strays),
       kill: (pid) => void kill(pid, "SIGKILL"),
       punchHole,
       newTag: () => tag,

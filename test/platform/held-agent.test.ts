@@ -56,13 +56,10 @@ describe("an agent that is held", () => {
     using directory = createTempDir();
     const { agent, tag } = start(directory, "read a");
     const { pid } = agent.agent;
-    // Until they have become what they are to be.
-    await until(() => taggedProcesses(AGENT_TAG, tag).length >= 2);
     const fields = (of: number) => readFileSync(`/proc/${of}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
     expect([fields(pid)[2], fields(pid)[3]]).toEqual([String(pid), String(pid)]);
-    // Whoever holds it starts a sleeper now and then, which sheds the tag as it begins.
-    expect(taggedProcesses(AGENT_TAG, tag)).toContain(pid);
-    expect(taggedProcesses(AGENT_TAG, tag)).toContain(agent.holder.pid);
+    // Until they have become what they are to be. Whoever holds it starts a sleeper now and then, which sheds the tag.
+    await until(() => [pid, agent.holder.pid].every((each) => taggedProcesses(AGENT_TAG, tag).includes(each)));
     agent.closeInput();
     await agent.exited;
   });
