@@ -7,6 +7,7 @@ import { readOptions } from "./options.ts";
 import { command, fault, AT_NOON as NOON } from "./planted.ts";
 import { listeningInode, roleOf } from "./processes.ts";
 import { countOf, summaryOf, tableOf } from "./report.ts";
+import { triesOf } from "./shrink.ts";
 import { suspects, tellStory } from "./story.ts";
 import { chunks, createWorks } from "./work.ts";
 
@@ -32,6 +33,13 @@ describe("dice, words and the report", () => {
     expect(readOptions(["--help"], FAULTS)).toBe("help");
     expect(() => readOptions(["--seed", "x"], FAULTS)).toThrow('--seed got "x"');
     expect(() => readOptions(["--sed", "1"], FAULTS)).toThrow('"--sed" is no flag');
+  });
+  test("a shorter story is looked for with those that struck before, together and alone", () => {
+    const names = (suspects: string[], all = FAULTS) =>
+      triesOf(suspects, all).map((faults) => faults.map(({ name }) => name));
+    expect(names(["leave", "kill-host"])).toEqual([["kill-host", "leave"], ["kill-host"], ["leave"]]);
+    expect(names(["leave"])).toEqual([["leave"]]);
+    expect(names(["leave"], chosenFaults(["kill-host"]))).toEqual([]);
   });
   test("every prompt is unique, and knows its whole answer and its beginnings", () => {
     const own = createWorks("u");

@@ -1,5 +1,6 @@
 // Can the checkers of chaos fail? Each finds the violation that is planted for it, and nothing where all is well.
 import { describe, expect, test } from "bun:test";
+import { endsWhole } from "./actors/editor.ts";
 import { checkExecs } from "./checks/execs.ts";
 import { aroundOf, judgeExit } from "./checks/exits.ts";
 import { checkAnswers, checkHolders } from "./checks/hosts.ts";
@@ -118,6 +119,13 @@ describe("prompts and execs", () => {
     expect(ran(5, "t", "t")).toEqual(["doubled"]);
     expect(ran(0)).toEqual(["lost"]);
   });
+});
+
+test("an editor may see the rest of an older turn in front of its answer, and nothing behind it", () => {
+  const { isWhole } = works.stream(2, 2);
+  expect(endsWhole({ isWhole }, "chunk 8\nchunk 1\nchunk 2\n")).toBe(true);
+  expect(endsWhole({ isWhole }, "chunk 1\nchunk 2\nchunk 2\n")).toBe(false);
+  expect(endsWhole({ isWhole }, "")).toBe(false);
 });
 
 describe("exit codes", () => {

@@ -8,6 +8,8 @@ export interface Options {
   diskMb?: number;
   load: number;
   json: boolean;
+  /** Tries for a shorter story. */
+  shrinks: boolean;
 }
 
 export const HELP = (faults: readonly Fault[]): string => `bun run chaos [FLAGS]
@@ -21,6 +23,7 @@ that nothing is lost, doubled or left. Exit code 1 on any violation; then the st
   --disk MB       on a small disk that fills up (Linux, root)
   --load N        N busy loops beside it
   --json          the summary as one JSON document
+  --no-shrink     do not look for a shorter story of a violation
   --check         30 s with a fixed seed and 30 s with a random one, as bun run check does
 
 Faults:
@@ -35,7 +38,7 @@ export function readOptions(words: readonly string[], all: readonly Fault[]): Op
   for (let at = 0; at < words.length; at++) {
     const word = words[at] as string;
     const [name, given] = word.split("=", 2) as [string, string | undefined];
-    if (["--json", "--check"].includes(name)) values.set(name, "yes");
+    if (["--json", "--check", "--no-shrink"].includes(name)) values.set(name, "yes");
     else if (["--help", "-h"].includes(name)) return "help";
     else if (["--seed", "--seconds", "--faults", "--disk", "--load"].includes(name)) {
       const value = given ?? words[++at];
@@ -65,5 +68,6 @@ export function readOptions(words: readonly string[], all: readonly Fault[]): Op
     ...(disk === undefined ? {} : { diskMb: disk }),
     load: number("--load") ?? 0,
     json: values.has("--json"),
+    shrinks: !values.has("--no-shrink") && !values.has("--check"),
   };
 }

@@ -13,7 +13,7 @@ import type { Fault } from "./faults/fault.ts";
 import { createHistory, type Violation } from "./history.ts";
 import { startLoad } from "./load.ts";
 import { addCounts, type Counts, countOf, noCounts } from "./report.ts";
-import { tellStory } from "./story.ts";
+import { causes, suspects, tellStory } from "./story.ts";
 import { createWorks } from "./work.ts";
 import { openYard, type Yard } from "./yard.ts";
 
@@ -33,6 +33,8 @@ export interface RoundResult {
   violations: Violation[];
   stories: string[];
   evidence?: string;
+  /** Faults that struck shortly before the first one. */
+  suspects: string[];
 }
 
 const HOLDING_MS = 500;
@@ -69,24 +71,23 @@ export async function playRound(options: RoundOptions): Promise<RoundResult> {
   const counts = noCounts();
   const violations = new Map<string, Violation>();
   const stories: string[] = [];
+  const blamed: string[] = [];
   let evidence: string | undefined;
+  let files = 0;
   const add = (found: readonly Violation[]): void => {
     const fresh = found.filter(({ text }) => !violations.has(text));
     for (const each of fresh) violations.set(each.text, each);
     if (fresh.length === 0) return;
     stories.push(...tellStory(fresh, yard));
+    const [first] = causes(fresh);
+    if (first && blamed.length === 0) blamed.push(...suspects(history, first));
     evidence ??= join(tmpdir(), `holdfast-chaos-${seed}-${process.pid}`);
     mkdirSync(evidence, { recursive: true });
+    files++;
     const lines = [...history.faults, ...history.promotions, ...history.notes].toSorted((a, b) => a.at - b.at);
-    writeFileSync(
-      join(evidence, `events-${counts.phases}.ndjson`),
-      lines.map((each) => JSON.stringify(each)).join("\n"),
-    );
+    writeFileSync(join(evidence, `events-${files}.ndjson`), lines.map((each) => JSON.stringify(each)).join("\n"));
     const commands = history.commands.map(({ events, ...rest }) => ({ ...rest, events: events.length }));
-    writeFileSync(
-      join(evidence, `commands-${counts.phases}.ndjson`),
-      commands.map((each) => JSON.stringify(each)).join("\n"),
-    );
+    writeFileSync(join(evidence, `commands-${files}.ndjson`), commands.map((each) => JSON.stringify(each)).join("\n"));
     writeFileSync(join(evidence, "violations.json"), JSON.stringify([...violations.values()], null, 2));
     yard.keep(evidence);
   };
@@ -127,7 +128,14 @@ export async function playRound(options: RoundOptions): Promise<RoundResult> {
     yard.remove();
     await disk?.remove();
   }
-  return { seed, counts, violations: [...violations.values()], stories, ...(evidence ? { evidence } : {}) };
+  return {
+    seed,
+    counts,
+    violations: [...violations.values()],
+    stories,
+    suspects: blamed,
+    ...(evidence ? { evidence } : {}),
+  };
 }
 
 /** Those that can be done here; what cannot is said. */

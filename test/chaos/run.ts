@@ -3,6 +3,7 @@ import { FAULTS } from "./faults/table.ts";
 import { HELP, readOptions } from "./options.ts";
 import { summaryOf, tableOf } from "./report.ts";
 import { playRound, type RoundResult } from "./round.ts";
+import { shrink } from "./shrink.ts";
 import { BINARY } from "./yard.ts";
 
 async function main(words: readonly string[]): Promise<number> {
@@ -25,22 +26,21 @@ async function main(words: readonly string[]): Promise<number> {
   process.on("uncaughtException", fail);
   process.on("unhandledRejection", fail);
   const rounds: RoundResult[] = [];
+  const tell = ({ stories, evidence }: RoundResult): void => {
+    for (const story of stories) say(story);
+    if (evidence) say(`evidence: ${evidence}`);
+  };
   for (const { seed, seconds } of options.rounds) {
     if (over.signal.aborted) break;
     say(`chaos: seed ${seed}, ${seconds} s, ${BINARY}`);
     const { faults, load, diskMb } = options;
-    const round = await playRound({
-      seed,
-      seconds,
-      faults,
-      load,
-      signal: over.signal,
-      say,
-      ...(diskMb === undefined ? {} : { diskMb }),
-    });
+    const disk = diskMb === undefined ? {} : { diskMb };
+    const played = { seed, seconds, faults, load, signal: over.signal, say, ...disk };
+    const round = await playRound(played);
     rounds.push(round);
-    for (const story of round.stories) say(story);
-    if (round.evidence) say(`evidence: ${round.evidence}`);
+    tell(round);
+    if (round.violations.length > 0 && options.shrinks)
+      for (const shorter of await shrink(round, played, playRound)) tell(shorter);
   }
   const summary = summaryOf(rounds);
   if (options.json)

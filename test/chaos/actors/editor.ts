@@ -1,5 +1,6 @@
 // Who edits? An ACP client that prompts, answers questions, is killed in mid-turn, and loads its session again.
 import type { Command } from "../history.ts";
+import type { Work } from "../work.ts";
 import type { Answer, PipePeer } from "./pipe-peer.ts";
 import { openPeer } from "./pipe-peer.ts";
 import { endQuestions } from "./questions.ts";
@@ -25,6 +26,13 @@ export function settle(command: Command, { result, error, isGone }: Answer, peer
   if (error) command.err = JSON.stringify(error);
   const stopReason = result?.["stopReason"];
   command.code = error ? (EXITS[String(error.data?.["code"])] ?? 1) : stopReason === "cancelled" ? 1 : 0;
+}
+
+/** In front of it may stand the rest of a turn that went on while there was no editor. */
+export function endsWhole({ isWhole }: Pick<Work, "isWhole">, said: string): boolean {
+  for (let from = 0; from < said.length; from = said.indexOf("\n", from) + 1 || said.length)
+    if (isWhole(said.slice(from))) return true;
+  return false;
 }
 
 interface Update {
@@ -79,7 +87,7 @@ export async function edit({ yard, works, dice, isOver, pause, sessions }: Scene
       }
       const settled = await answer;
       settle(command, settled, peer.running.command);
-      if (command.code === 0 && !work.isWhole(said)) command.about.saw = said;
+      if (command.code === 0 && !endsWhole(work, said)) command.about.saw = said;
       if (settled.isGone) break;
     }
     await peer.leave();

@@ -69,7 +69,7 @@ export const ODD: readonly Fault[] = [
     missing: () => (hasFaketime ? undefined : "faketime is not installed"),
     async strike(stroke) {
       const offset = stroke.dice.pick(["-2d", "-1h", "-20s", "+20s", "+1h", "+2d"]);
-      await oddStandby(stroke, "clock", "turn clock", ["faketime", "-f", offset]);
+      await oddStandby(stroke, "clock", "turn clock", ["faketime", "--exclude-monotonic", "-m", "-f", offset]);
     },
   },
 ];
