@@ -94,7 +94,7 @@ export async function playPhase(yard: Yard, works: Works, options: PhaseOptions)
   await pause(700);
   while (!isOver() && options.faults.length > 0) {
     await pickFault(dice, options.faults).strike(stroke);
-    await pause(dice.chance(0.08) ? QUIET_MS : dice.between(0, 250));
+    await pause(dice.chance(0.08) ? QUIET_MS : dice.between(0, 180));
   }
   await pause(options.ms);
   clearTimeout(timer);

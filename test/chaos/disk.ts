@@ -14,6 +14,12 @@ export interface Disk {
 const asRoot = process.getuid?.() === 0 ? [] : ["sudo", "-n"];
 const system = (...words: string[]) => Bun.spawnSync([...asRoot, ...words], { stdin: "ignore" });
 const AGAIN = 100;
+const mounted = new Set<string>();
+
+/** Somebody wants to be gone now. */
+export function abandonDisks(): void {
+  for (const directory of mounted) if (system("umount", "--lazy", directory).exitCode === 0) rmdirSync(directory);
+}
 
 /** Undefined: nobody lets us mount one. */
 export function openDisk(megabytes: number): Disk | undefined {
@@ -23,6 +29,7 @@ export function openDisk(megabytes: number): Disk | undefined {
     rmdirSync(directory);
     return undefined;
   }
+  mounted.add(directory);
   const ballast = join(directory, "ballast");
   const empty = (): void => rmSync(ballast, { force: true });
   return {
@@ -44,6 +51,7 @@ export function openDisk(megabytes: number): Disk | undefined {
         if (times > AGAIN) throw new Error(`"${directory}" cannot be unmounted`);
         await Bun.sleep(50);
       }
+      mounted.delete(directory);
       rmdirSync(directory);
     },
   };

@@ -1,6 +1,6 @@
 // Who is who? Every process of a yard by its role, read from /proc: asking a host takes longer than some of them live.
-import { readFileSync } from "node:fs";
-import { isRunning, listenerOf, type Tagged, taggedProcesses } from "../e2e/leftovers.ts";
+import { readdirSync, readFileSync } from "node:fs";
+import { commandLine, isRunning, listenerOf, type Tagged } from "../e2e/leftovers.ts";
 
 export type Role = "host" | "keeper" | "agent" | "holder" | "standby" | "browser" | "plugin" | "client";
 
@@ -46,11 +46,21 @@ export interface Processes {
 const LOOK_MS = 6;
 
 export function createProcesses(port: number, tags: readonly string[]): Processes {
-  const all = (): Tagged[] => {
-    const found = new Map<number, Tagged>();
-    for (const tag of tags) for (const each of taggedProcesses(tag)) found.set(each.pid, each);
-    return [...found.values()].filter(({ pid }) => isRunning(pid));
+  const isOurs = (pid: number): boolean => {
+    try {
+      const variables = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+      return tags.some((tag) => variables.includes(tag));
+    } catch {
+      // Gone, or somebody else's.
+      return false;
+    }
   };
+  // Once for all tags: it is looked for many times a second, beside everything else.
+  const all = (): Tagged[] =>
+    readdirSync("/proc")
+      .map(Number)
+      .filter((pid) => pid > 0 && isOurs(pid) && isRunning(pid))
+      .map((pid) => ({ pid, command: commandLine(pid) }));
   const inode = () => listeningInode(readFileSync("/proc/net/tcp", "utf8"), port);
   const host = () =>
     listenerOf(

@@ -51,6 +51,8 @@ export function addCounts(to: Counts, more: Counts): void {
 export interface Summary extends Counts {
   seeds: number[];
   allKills: number;
+  /** Of these, by kill -9. */
+  killed: number;
   lost: number;
   doubled: number;
   orphans: number;
@@ -70,6 +72,10 @@ export function summaryOf(
   return {
     ...counts,
     seeds: rounds.map(({ seed }) => seed),
+    killed: Object.entries(counts.kills).reduce(
+      (sum, [what, count]) => sum + (what.startsWith("kill ") ? count : 0),
+      0,
+    ),
     allKills: Object.values(counts.kills).reduce((sum, count) => sum + count, 0),
     lost: of("lost", "hung"),
     doubled: of("doubled"),
@@ -86,6 +92,7 @@ export function tableOf(summary: Summary): string {
     ["seeds", summary.seeds.join(", ")],
     ...Object.entries(summary.kills).toSorted(([a], [b]) => a.localeCompare(b)),
     ["all of these", summary.allKills],
+    ["of them by kill -9", summary.killed],
     ["told to leave within a second of promotion", summary.told],
     ["promotions", summary.promotions],
     ["commands", summary.commands],

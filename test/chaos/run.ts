@@ -1,10 +1,13 @@
 // bun run chaos: the real binary under realistic load, random faults, and what must hold, checked from outside.
+import { abandonDisks } from "./disk.ts";
 import { FAULTS } from "./faults/table.ts";
 import { HELP, readOptions } from "./options.ts";
 import { summaryOf, tableOf } from "./report.ts";
 import { playRound, type RoundResult } from "./round.ts";
 import { shrink } from "./shrink.ts";
-import { BINARY } from "./yard.ts";
+import { abandonYards, BINARY } from "./yard.ts";
+
+const INTERRUPTED = 130;
 
 async function main(words: readonly string[]): Promise<number> {
   const options = readOptions(words, FAULTS);
@@ -14,8 +17,16 @@ async function main(words: readonly string[]): Promise<number> {
   }
   const say = (line: string): void => (options.json ? console.error(line) : console.log(line));
   const over = new AbortController();
-  process.on("SIGINT", () => over.abort());
-  process.on("SIGTERM", () => over.abort());
+  const interrupt = (): void => {
+    if (over.signal.aborted) {
+      abandonYards();
+      abandonDisks();
+      process.exit(INTERRUPTED);
+    }
+    say("chaos: ending in good order; once more ends it now");
+    over.abort();
+  };
+  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, interrupt);
   // A mistake of ours must not leave a yard behind.
   const broken: unknown[] = [];
   const fail = (thrown: unknown): void => {
@@ -49,7 +60,8 @@ async function main(words: readonly string[]): Promise<number> {
   const failed = rounds.filter(({ violations }) => violations.length > 0);
   say(`chaos: seed ${rounds.map(({ seed }) => seed).join(", ")}`);
   say(` ${rounds.length - failed.length} pass\n ${failed.length} fail`);
-  return failed.length + broken.length > 0 ? 1 : 0;
+  if (failed.length + broken.length > 0) return 1;
+  return over.signal.aborted ? INTERRUPTED : 0;
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -70,6 +70,16 @@ function unlessGone(write: () => unknown): void {
   }
 }
 
+const open = new Set<Yard>();
+
+/** Somebody wants to be gone now: nothing is waited for, and nothing is left. */
+export function abandonYards(): void {
+  for (const yard of open) {
+    for (const { pid } of yard.processes.all()) process.kill(pid, "SIGKILL");
+    yard.remove();
+  }
+}
+
 export async function openYard(history: History, parent: string | undefined): Promise<Yard> {
   const { port, release } = await reservePort();
   const directory = mkdtempSync(join(parent ?? tmpdir(), "hf-chaos-"));
@@ -181,7 +191,7 @@ export async function openYard(history: History, parent: string | undefined): Pr
     return made;
   };
 
-  return {
+  const yard: Yard = {
     port,
     directory,
     state,
@@ -222,7 +232,10 @@ export async function openYard(history: History, parent: string | undefined): Pr
     },
     remove() {
       rmSync(directory, { recursive: true, force: true });
+      open.delete(yard);
       release();
     },
   };
+  open.add(yard);
+  return yard;
 }

@@ -37,6 +37,8 @@ export const RULES: readonly Rule[] = [
   { kinds: ["status"], codes: [4] },
   { kinds: ["prompt", "attach", "exec", "browse", ...TURNS, ...LOOKS, "stop"], codes: [130], when: wasTold },
   { kinds: ["acp", "mcp"], codes: [130], when: wasTold },
+  // Told before it stood anywhere.
+  { kinds: ["serve", "plugin"], codes: [130], when: (_, { told, events }) => told.length > 0 && events.length === 0 },
   { kinds: ["attach"], codes: [6], when: hasTimeout },
   { kinds: ["prompt"], codes: [6], when: hasTimeout },
   {

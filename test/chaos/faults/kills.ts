@@ -81,6 +81,6 @@ export const KILLS: readonly Fault[] = [
   tellOf("host", 2),
   tellOf("client", 1),
   tellOf("standby", 1),
-  { name: "storm", says: "four to twelve kills in quick succession", weight: 1.5, strike: storm },
+  { name: "storm", says: "four to twelve kills in quick succession", weight: 2.5, strike: storm },
   { name: "birth", says: "processes killed within milliseconds of their start", weight: 1, strike: birth },
 ];
