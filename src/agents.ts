@@ -9,14 +9,14 @@ import type { EndingService } from "./bridge/bridge.ts";
 import type { State } from "./bridge/state.ts";
 import { NO_CAP_MS } from "./core/idle.ts";
 import { retentionOf } from "./core/prune.ts";
-import { createKeepers, type KeptAgents } from "./keeper/keepers.ts";
+import { createKeepers, type KeptAgents, newestSeen } from "./keeper/keepers.ts";
 import { commandPath, findCommand, spawnAgent } from "./platform/agent-child.ts";
 import type { Generation } from "./platform/agent-world.ts";
 import { freeBytes, punchHole } from "./platform/disk.ts";
 import { readEnd } from "./platform/files.ts";
 import { filesUnder, takeGeneration } from "./platform/generation.ts";
 import { connectLines } from "./platform/line-socket.ts";
-import { kill, lifeOf } from "./platform/processes.ts";
+import { kill, lifeOf, ownMark } from "./platform/processes.ts";
 import { selfCommand, startDetached } from "./platform/self.ts";
 import { sweepMarks } from "./platform/strays.ts";
 import { hasFifos } from "./platform/system.ts";
@@ -76,6 +76,7 @@ function keepersAt(
     kill: (pid) => void kill(pid, "SIGKILL"),
     punchHole,
     newTag: world.newId,
+    self: ownMark(),
     find: commandPath,
     lingerMs: () => needs.idleLimits().maxIdleMs || NO_CAP_MS,
     shortDirectory() {
@@ -96,7 +97,7 @@ export function agentService(
   return (port, needs) => {
     nameHostIfTagged();
     const directory = state.portDirectory(port);
-    const generation = takeGeneration(world.files, world.clock, directory);
+    const generation = takeGeneration(world.files, world.clock, directory, newestSeen(world.files, directory));
     const own = { ...world, files: filesUnder(generation, world.files) };
     const keepers = keepersAt(own, directory, generation, needs);
     return createAgentService({

@@ -1,6 +1,7 @@
 // What is a keeper process? The same binary with a hidden verb; it loads as little as it can, for there are many of them.
 import { keep } from "./keeper/keeper.ts";
 import { placeAt } from "./keeper/place.ts";
+import { taskOf } from "./keeper/task.ts";
 import { systemClock } from "./platform/clock.ts";
 import { systemFiles } from "./platform/files.ts";
 import { adoptHeld, startHeld } from "./platform/held-agent.ts";
@@ -17,22 +18,20 @@ export async function runKeeper(directory: string): Promise<void> {
   const self = ownMark();
   if (!place.claim(self, isDead)) return;
   // Not before it is our turn: the one ahead may have written it last.
-  const state = place.state();
-  const { agent, holder } = state ?? {};
-  // Somebody keeps it already, or there is nothing left of it.
-  if (state && (!isDead(state.keeper) || state.exit || !agent || !holder)) return;
+  const task = taskOf(place.state(), isDead);
+  if (task.kind === "leave") return;
   await keep({
     clock: systemClock,
     files: systemFiles,
     log: createFileLog(systemClock, `${directory}/log`),
     place,
     spec,
-    earlier: state,
+    earlier: task.kind === "adopt" ? task.earlier : undefined,
     self,
     hold: () => {
-      const kin = { strays: state?.strays ?? [], subreaper: becomeSubreaper() };
-      return agent && holder
-        ? adoptHeld(systemClock, directory, spec.tag, { agent, holder }, kin)
+      const kin = { strays: task.kind === "adopt" ? (task.earlier.strays ?? []) : [], subreaper: becomeSubreaper() };
+      return task.kind === "adopt"
+        ? adoptHeld(systemClock, directory, spec.tag, task, kin)
         : startHeld(systemClock, directory, spec, kin);
     },
     listen: listenLines,

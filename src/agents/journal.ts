@@ -1,5 +1,6 @@
 // What happened in a session, for ever? Append-only lines, numbered once, here; read again from any number on.
-import { createSessionFold, noticeRecord, type SessionFold, type Source } from "../core/session-fold.ts";
+import type { Source } from "../core/heard.ts";
+import { createSessionFold, noticeRecord, type SessionFold } from "../core/session-fold.ts";
 import type { JournalFile } from "../platform/world.ts";
 import type { SessionRecord } from "../protocol/agents.ts";
 
@@ -67,7 +68,11 @@ interface Kept {
 const readKept = (text: string | undefined): Kept | undefined => {
   try {
     const kept: Kept | undefined = text === undefined ? undefined : JSON.parse(text);
-    return kept && Number.isSafeInteger(kept.offset) && Number.isSafeInteger(kept.fold.seq) ? kept : undefined;
+    if (!kept || !Number.isSafeInteger(kept.offset) || !Number.isSafeInteger(kept.fold.seq)) return undefined;
+    // As 0.1.0 kept it: of one life only.
+    const { source } = kept.fold as { source?: Source };
+    if (source) kept.fold.heard ??= [source];
+    return kept;
   } catch {
     return undefined;
   }

@@ -23,6 +23,7 @@ export interface LauncherWorld {
   files: Files;
   log: Log;
   newId(): string;
+  random(): number;
   directory: string;
   definitions: readonly AgentDefinition[];
   spawn: SpawnAgent;
@@ -94,8 +95,8 @@ export function createLauncher(deps: LauncherDeps): Launcher {
   };
 
   const checkpoints = new WeakMap<AcpClient, Checkpoints>();
-  /** Ids tell which host asked. */
-  const FIRST_ID = (deps.keepers?.generation ?? 0) * IDS_PER_HOST;
+  /** Ids tell which host asked. They begin anywhere: a generation that could not be written may be another's too. */
+  const FIRST_ID = Math.floor(((deps.keepers?.generation ?? 0) + deps.random() / 2) * IDS_PER_HOST);
   const displayNameOf = (name: string) => definitions.find((each) => each.name === name)?.displayName ?? name;
   const unsureOf = (client: AcpClient, displayName: string) => (keys: readonly string[]) =>
     client.giveUp(keys, new Fault("AGENT_LOST", `Whether ${displayName} got this is not known`));

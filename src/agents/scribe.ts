@@ -11,6 +11,8 @@ export interface Scribe {
   mustWrite(): void;
   /** Something still waits to be written. */
   readonly isBehind: boolean;
+  /** Resolves when nothing waits any more; never when this host ends before. */
+  written(): Promise<void>;
   /** From now on nothing is written. */
   end(): void;
   readonly isOver: boolean;
@@ -36,6 +38,7 @@ export function createScribe(
   notice: (text: string) => void = () => {},
 ): Scribe {
   const waiting: Waiting[] = [];
+  const whenWritten: (() => void)[] = [];
   let lost = 0;
   let trouble: string | undefined;
   let cancel: Cancel = () => {};
@@ -69,6 +72,7 @@ export function createScribe(
       lost = 0;
       if (trouble !== undefined) notice(`The journal can be written again; ${missing} records were lost`);
       trouble = undefined;
+      for (const tell of whenWritten.splice(0)) tell();
     } catch (thrown) {
       failed(thrown);
     }
@@ -101,6 +105,7 @@ export function createScribe(
     get isBehind() {
       return waiting.length > 0;
     },
+    written: () => new Promise((resolve) => (waiting.length > 0 || isOver() ? whenWritten.push(resolve) : resolve())),
     end() {
       over = true;
       cancel();

@@ -1,5 +1,6 @@
 // Who brings agents, sessions and clients together? One service in the host; each request is a verb.
 import { createEmitter } from "../core/emitter.ts";
+import { heardUpTo } from "../core/heard.ts";
 import { retentionOf } from "../core/prune.ts";
 import { hostLeaves, messageOf } from "../protocol/fault.ts";
 import type { AcpClient } from "./acp-client.ts";
@@ -59,8 +60,8 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     // A host that leaves hears still, and writes nothing down any more.
     isWritten: (agent) => !hasLeft && isWritten(agent),
     onRecord(agent, sessionId, run) {
-      const last = byAcpId(agent, sessionId)?.fold.source;
-      return last?.run === run ? last.offset : -1;
+      const fold = byAcpId(agent, sessionId)?.fold;
+      return fold ? heardUpTo(fold, run) : -1;
     },
   });
   const { displayName } = launcher;

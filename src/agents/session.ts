@@ -1,6 +1,7 @@
 // What is a conversation with an agent? Prompts one after the other, a journal of all that was said, any number of viewers.
+import { isOnRecord } from "../core/heard.ts";
 import { createKnownPrompts, type KnownPrompts } from "../core/known-prompts.ts";
-import { isOnRecord, type SessionFold } from "../core/session-fold.ts";
+import type { SessionFold } from "../core/session-fold.ts";
 import type { PermissionOutcome, PermissionParams } from "../protocol/acp.ts";
 import type { Policy } from "../protocol/agents.ts";
 import type { AcpClient } from "./acp-client.ts";
@@ -113,9 +114,8 @@ export class AgentSession {
     const more = { queued: this.#queue.length + 1, ...(closes ? { closes } : {}) };
     this.#scribe.mustRecord("prompt", { promptId, text, policy, clientId, ...more });
     this.#known.add(promptId, after);
-    // What is on record is taken up with the rest.
-    if (this.isPostponed) return after;
-    this.#queue.push(prompt);
+    // What is on record while it is postponed is taken up with the rest.
+    if (!this.isPostponed) this.#queue.push(prompt);
     void this.#pump();
     return after;
   }
@@ -137,9 +137,7 @@ export class AgentSession {
     return true;
   }
 
-  isOpen(promptId: string): boolean {
-    return this.#running?.promptId === promptId || this.#queue.ids.includes(promptId);
-  }
+  isOpen = (promptId: string): boolean => this.#running?.promptId === promptId || this.#queue.ids.includes(promptId);
 
   /** Takes back all that was asked; the answer gives up a turn that goes on nevertheless. */
   stop(): () => void {
@@ -208,15 +206,16 @@ export class AgentSession {
   }
 
   async #turn(prompt: Prompt): Promise<Ended> {
-    // The caller notes first that it runs.
-    await Promise.resolve();
     try {
+      // The caller notes first that it runs.
+      await Promise.resolve();
       const client = await this.#deps.ready(this);
       if (this.#cancelled || this.#running !== prompt) return { stopReason: "cancelled" };
-      // It is the next host's: nothing is sent whose beginning is not on record.
-      if (this.#scribe.isOver) return await new Promise<never>(() => {});
       this.suppressed = false;
       this.record("turn-started", { promptId: prompt.promptId }, client.position());
+      // Nothing is sent whose beginning is not on record: the next host would send it again.
+      await this.#scribe.written();
+      if (this.#cancelled || this.#running !== prompt) return { stopReason: "cancelled" };
       this.#activity.turnStarted();
       return await this.#ask(prompt, client);
     } catch (thrown) {

@@ -1,16 +1,11 @@
 // What do the records of a session add up to? Folded as they are written, so that the next host need not read them all.
 import type { SessionRecord } from "../protocol/agents.ts";
+import { isOnRecord, noticeSource, type Source } from "./heard.ts";
 import { type IdleFold, noticeAsked, noticeIdle } from "./idle-fold.ts";
 import { KNOWN_PROMPTS } from "./known-prompts.ts";
 import { settingsIn } from "./told-settings.ts";
 
 type Data = Record<string, unknown>;
-
-export interface Source {
-  /** Which life of the agent process. */
-  run: string;
-  offset: number;
-}
 
 export interface OpenPrompt {
   promptId: string;
@@ -41,8 +36,8 @@ export interface SessionFold {
   openedAt?: string;
   /** In which life of the agent it is open. */
   run?: string;
-  /** What was heard of the agent last. */
-  source?: Source;
+  /** What was heard last of each life of the agent; the newest lives. */
+  heard?: Source[];
   /** It was loaded, and what comes until the next turn is history. */
   suppressed: boolean;
   closed: boolean;
@@ -180,7 +175,7 @@ export function noticeRecord(fold: SessionFold, record: SessionRecord): void {
   fold.at = at;
   const source = record["source"] as Source | undefined;
   // Never back: a host that has just adopted the agent has heard less of it than stands here.
-  if (source && !isOnRecord(fold, source)) fold.source = source;
+  if (source && !isOnRecord(fold, source)) noticeSource(fold, source);
   switch (type) {
     case "update":
       return isData(data["update"]) ? noticeUpdate(fold, data["update"], at) : undefined;
@@ -232,7 +227,3 @@ export function noticeRecord(fold: SessionFold, record: SessionRecord): void {
       if (type === "idle-stopped") lostAgent(fold);
   }
 }
-
-/** Heard by an earlier host, and written down. */
-export const isOnRecord = ({ source: last }: Readonly<SessionFold>, { run, offset }: Source): boolean =>
-  run === last?.run && offset <= last.offset;

@@ -59,6 +59,8 @@ export async function keep(deps: KeeperDeps): Promise<void> {
   };
 
   remember({});
+  // An agent whose keeper is on no record would be nobody's: on a full disk none is started.
+  if (unwritten && !earlier) return;
   const inputs = openInputLog(files.journal(place.inputLog));
   // Of an earlier keeper; what we write ourselves we know. An answer is written again: twice it harms no agent
   // (measured), and one that never came would leave its turn waiting for ever.
@@ -185,7 +187,8 @@ export async function keep(deps: KeeperDeps): Promise<void> {
       void end();
     }
   };
-  let cancel = clock.after(TICK_MS, tick);
+  // At once: it may have been given up while its agent was being started.
+  let cancel = clock.after(0, tick);
   try {
     await over;
   } finally {

@@ -1,6 +1,7 @@
 // Which agents of this port does a keeper hold? The directory tells; a new host takes over what earlier ones left.
 import { join } from "node:path";
-import type { AgentProcessEvents, Keepers, LeftAgent, SpawnAgent } from "../platform/agent-world.ts";
+import type { AgentProcessEvents, Keepers, LeftAgent, ProcessMark, SpawnAgent } from "../platform/agent-world.ts";
+import type { Files } from "../platform/world.ts";
 import { messageOf } from "../protocol/fault.ts";
 import { endUnreached } from "./end-unreached.ts";
 import { readInputs } from "./input-log.ts";
@@ -14,6 +15,8 @@ export interface KeepersDeps extends Omit<KeptAgentDeps, "place" | "spec" | "fen
   /** Short, and ours alone, for sockets whose own place has too long a path. */
   shortDirectory(): string;
   newTag(): string;
+  /** This host. */
+  self: ProcessMark;
   find(command: string, path: string): string | undefined;
   lingerMs(): number;
 }
@@ -22,14 +25,28 @@ export interface KeptAgents extends Keepers {
   spawn: SpawnAgent;
 }
 
+/** The newest host that a keeper of this port has seen. */
+export function newestSeen(files: Files, directory: string): number {
+  const home = join(directory, "keepers");
+  const seen = files.list(home).map((name) => {
+    try {
+      return Number(placeAt(files, join(home, name)).state()?.generation ?? 0);
+    } catch {
+      // It is told when it is to be taken over.
+      return 0;
+    }
+  });
+  return Math.max(0, ...seen.filter(Number.isSafeInteger));
+}
+
 const RUN = /^[A-Za-z0-9-]+$/;
 const RUN_LETTERS = 8;
 
 export function createKeepers(deps: KeepersDeps): KeptAgents {
   const { files, log, generation } = deps;
   const home = join(deps.directory, "keepers");
-  /** Directories whose agents are ours. */
-  const ours = new Set<string>();
+  /** By their directories. */
+  const ours = new Map<string, KeptProcess>();
 
   const socketFor = (directory: string, run: string): string => {
     const own = join(directory, "s");
@@ -42,15 +59,18 @@ export function createKeepers(deps: KeepersDeps): KeptAgents {
     isFenced = true;
   };
   const processAt = (place: Place, spec: KeeperSpec): KeptProcess => {
-    ours.add(place.directory);
-    return createKeptAgent({ ...deps, place, spec, fenced });
+    const process = createKeptAgent({ ...deps, place, spec, fenced });
+    ours.set(place.directory, process);
+    return process;
   };
 
   const leftAt = (name: string, signal: AbortSignal): LeftAgent[] => {
     const place = placeAt(files, join(home, name));
     const spec = place.spec();
-    // Begun and never finished, or half removed: there is no agent, or none any more.
-    if (!spec || !place.state()) {
+    // Begun and never finished, or half removed: there is no agent, or none any more. A keeper that still starts one
+    // has claimed it; where nobody has, nobody can any more.
+    const isDead = (mark: ProcessMark): boolean => deps.lifeOf(mark) === "dead";
+    if (!spec || (!place.state() && place.claim(deps.self, isDead))) {
       place.remove();
       return [];
     }
@@ -104,7 +124,7 @@ export function createKeepers(deps: KeepersDeps): KeptAgents {
     async endOthers() {
       const ended = names()
         .map((name) => join(home, name))
-        .filter((directory) => !ours.has(directory))
+        .filter((directory) => ours.get(directory)?.isReleased !== false)
         .map((directory) => endUnreached(deps, placeAt(files, directory)));
       return (await Promise.all(ended)).filter((why) => why !== undefined);
     },

@@ -48,6 +48,8 @@ export interface KeptProcess extends AgentProcess {
   /** From now on its output is told. */
   listen(offset: number, events: AgentProcessEvents): void;
   readonly isGone: boolean;
+  /** It is another host's, or nobody's. */
+  readonly isReleased: boolean;
 }
 
 export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
@@ -130,6 +132,9 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
     },
     get isGone() {
       return gone !== undefined;
+    },
+    get isReleased() {
+      return over;
     },
     start: keeper.start,
     take: keeper.reach,

@@ -45,6 +45,8 @@ export interface Place {
   /** Begins with what makes it a keeper's directory: half removed it is nobody's. */
   remove(): void;
   keepState(state: KeeperState): void;
+  /** Whose turn it is, whether it has begun or not. */
+  claimant(): ProcessMark | undefined;
   /** Whether this process may keep it: one at a time, and never before the one ahead of it is dead. */
   claim(self: ProcessMark, isDead: (mark: ProcessMark) => boolean): boolean;
 }
@@ -77,6 +79,14 @@ export function placeAt(files: Files, directory: string): Place {
       files.removeDirectory(directory);
     },
     keepState: (state) => files.replace(at("state.json"), JSON.stringify(state)),
+    claimant() {
+      let last: ProcessMark | undefined;
+      for (let turn = 1; ; turn++) {
+        const mark = read<ProcessMark>(`turn-${turn}`);
+        if (!mark) return last;
+        last = mark;
+      }
+    },
     claim(self, isDead) {
       const own = JSON.stringify(self);
       try {

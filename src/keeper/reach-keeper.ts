@@ -50,16 +50,18 @@ export function createKeeperReach(deps: ReachDeps): KeeperReach {
       log.warn(`${agent} did not start: ${state.failed}`);
       return state.exit ?? UNKNOWN;
     }
-    const keeperLife = state ? lifeOf(state.keeper) : "dead";
+    // One that has begun nothing yet has claimed it, if it lives.
+    const mark = state?.keeper ?? place.claimant();
+    const keeperLife = mark ? lifeOf(mark) : "dead";
     if (state?.exit && keeperLife === "dead") return state.exit;
     if (keeperLife === "dead" && keeper?.hasEnded() !== false) {
-      // It died before it began what it was started for, or what it kept is gone.
-      if (state ? !state.agent || lifeOf(state.agent) === "dead" : keeper) return UNKNOWN;
+      if (state?.agent ? lifeOf(state.agent) === "dead" : !keeper) return UNKNOWN;
+      // It died before it began what we started it for: the next one begins it.
       if (clock.elapsed() >= startAt) start();
     }
     if (!late) return undefined;
     log.warn(`The keeper of ${agent} does not answer, and is ended with its agent`);
-    if (state && keeperLife === "alive") deps.kill(state.keeper.pid);
+    if (mark && keeperLife === "alive") deps.kill(mark.pid);
     // By its mark: long after, the number may be another's.
     if (state?.agent && lifeOf(state.agent) === "alive") deps.kill(-state.agent.pid);
     return UNKNOWN;

@@ -9,14 +9,14 @@ const LOOK_MS = 1_000;
 /** Written over in place, which needs no room on a full disk: it always has the same length. */
 const DIGITS = 16;
 
-const MS_PER_SECOND = 1_000;
-
-export function takeGeneration(files: Files, clock: Clock, directory: string): Generation {
+/** `known`: the highest that others have heard of, should this file be damaged or never have been written. */
+export function takeGeneration(files: Files, clock: Clock, directory: string, known = 0): Generation {
   const path = join(directory, "generation");
-  const read = (): number => Number(files.readPrivate(path) ?? 0);
-  const last = read();
-  // A number that cannot be read was lower than this one.
-  const number = (Number.isSafeInteger(last) ? last : Math.floor(clock.now() / MS_PER_SECOND)) + 1;
+  const read = (): number => {
+    const found = Number(files.readPrivate(path) ?? 0);
+    return Number.isSafeInteger(found) ? found : 0;
+  };
+  const number = Math.max(read(), known) + 1;
   const text = `${String(number).padStart(DIGITS, "0")}\n`;
   let isWritten = false;
   let isOver = false;

@@ -1,6 +1,16 @@
 // How does an agent run so that nothing of it passes through a process that can die? Its output goes straight to
 // files; its input is a FIFO that a third process holds open, so that the end of its keeper is not the end of its input.
-import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { AgentExit, HeldAgent, HeldCommand, HeldMarks } from "./agent-world.ts";
 import { isAlive, isDead, kill, markOf } from "./processes.ts";
@@ -97,6 +107,11 @@ export function startHeld(
   { command, args, env, cwd, tag }: HeldCommand,
   kin: Kin = NO_KIN,
 ): HeldAgent {
+  if (existsSync(fifoOf(directory))) {
+    // An earlier keeper died in the middle of this, and what it had started is on no record.
+    sweepTagged(tag);
+    rmSync(fifoOf(directory), { force: true });
+  }
   const made = Bun.spawnSync(["mkfifo", "-m", "600", fifoOf(directory)], { stdio: ["ignore", "ignore", "pipe"] });
   if (made.exitCode !== 0) throw new Error(`No FIFO could be made: ${made.stderr.toString().trim()}`);
   // Opened for both, or opening it for one would wait for the other. The runtime changes flags of what it hands on:

@@ -50,6 +50,7 @@ async function openWith(how: string, clock: Clock = systemClock): Promise<Turn> 
     files: systemFiles,
     log: { info() {}, warn: (message) => void warnings.push(message) },
     newId: () => crypto.randomUUID(),
+    random: Math.random,
     directory: directory.path,
     generation: takeGeneration(systemFiles, clock, directory.path),
     definitions: [definition],

@@ -1,5 +1,6 @@
 // On what do takeovers stand in a test? The whole service with keepers; the host dies, the keepers and agents live on.
 import type { AgentServiceDeps } from "../../src/agents/service-needs.ts";
+import { newestSeen } from "../../src/keeper/keepers.ts";
 import { takeGeneration } from "../../src/platform/generation.ts";
 import type { SessionRecord } from "../../src/protocol/agents.ts";
 import { type Held, type KeeperWorld, openKeeperWorld } from "../keeper/keeper-world.ts";
@@ -36,7 +37,7 @@ function openHost(keep: KeeperWorld, more: Partial<AgentServiceDeps>): KeptWorld
   const world = openService({
     machine,
     deps(process) {
-      const generation = takeGeneration(machine.files, process.clock, "/state");
+      const generation = takeGeneration(machine.files, process.clock, "/state", newestSeen(machine.files, "/state"));
       const keepers = keep.keepersOf(process, generation);
       return { generation, keepers, spawn: keepers.spawn, fenced: () => void fenced++, ...more };
     },

@@ -39,14 +39,22 @@ describe("one record", () => {
   test("[KP4] what was heard never goes back in one life of the agent: a host that has just adopted it knows less", () => {
     const heard = (offset: number, run = "r1"): Said => ["update", { update: {} }, { run, offset }];
     const begun = (offset: number): Said => ["turn-started", { promptId: "p" }, { run: "r1", offset }];
-    expect(fold(heard(500), begun(99)).source).toEqual({ run: "r1", offset: 500 });
-    expect(fold(heard(500), begun(600)).source).toEqual({ run: "r1", offset: 600 });
-    expect(fold(heard(500), heard(7, "r2")).source).toEqual({ run: "r2", offset: 7 });
+    expect(fold(heard(500), begun(99)).heard).toEqual([{ run: "r1", offset: 500 }]);
+    expect(fold(heard(500), begun(600)).heard).toEqual([{ run: "r1", offset: 600 }]);
+    expect(fold(heard(500), heard(7, "r2")).heard).toEqual([
+      { run: "r1", offset: 500 },
+      { run: "r2", offset: 7 },
+    ]);
   });
 
   test("[KP4] a session is open in the life of the agent that opened or restored it", () => {
     const opened: Said = ["session-opened", { acpSessionId: "s" }, { run: "r1", offset: -1 }];
-    expect(fold(opened)).toMatchObject({ acpSessionId: "s", openSeq: 1, run: "r1", source: { run: "r1", offset: -1 } });
+    expect(fold(opened)).toMatchObject({
+      acpSessionId: "s",
+      openSeq: 1,
+      run: "r1",
+      heard: [{ run: "r1", offset: -1 }],
+    });
     expect(fold(opened, ["restored", { how: "load" }, { run: "r2", offset: 7 }])).toMatchObject({
       run: "r2",
       openSeq: 1,

@@ -2,6 +2,7 @@
 import { keep } from "../../src/keeper/keeper.ts";
 import { createKeepers, type KeptAgents } from "../../src/keeper/keepers.ts";
 import { type KeeperSpec, type KeeperState, type Place, placeAt } from "../../src/keeper/place.ts";
+import { taskOf } from "../../src/keeper/task.ts";
 import { type HostLine, parseLine } from "../../src/keeper/wire.ts";
 import type {
   AgentExit,
@@ -79,6 +80,7 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
   const agents = createFakeAgents(agentOptions);
   const held: Held[] = [];
   const keepers: FakeProcess[] = [];
+  const hosts: FakeProcess[] = [];
   const processes = new Map<Held, AgentProcess>();
   const tails = new Map<string, Set<() => void>>();
   const punched: [string, number][] = [];
@@ -159,7 +161,7 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
   };
 
   const isAlive = ({ pid, startTime }: ProcessMark): boolean =>
-    keepers.some((each) => each.pid === pid && each.state !== "dead") ||
+    [...keepers, ...hosts].some((each) => each.pid === pid && each.state !== "dead") ||
     held.some(({ mark, agent }) => mark.pid === pid && mark.startTime === startTime && agent.alive);
   const lifeOf = (mark: ProcessMark): Life => (world.isBlind ? "unknown" : isAlive(mark) ? "alive" : "dead");
   const isDead = (mark: ProcessMark): boolean => lifeOf(mark) === "dead";
@@ -180,10 +182,8 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
     const place = placeAt(files, directory);
     const self = { pid: keeper.pid, startTime: "" };
     const read = (): void => {
-      const [spec, state] = [place.spec(), place.state()];
-      const isKept = state && (!isDead(state.keeper) || state.exit || !state.agent || !state.holder);
-      if (!spec || isKept) return keeper.kill();
-      const mark = state?.agent;
+      const [spec, task] = [place.spec(), taskOf(place.state(), isDead)];
+      if (!spec || task.kind === "leave") return keeper.kill();
       // Others run between any two steps of a process.
       keeper.clock.after(1, () => {
         keep({
@@ -192,9 +192,9 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
           log: keeper.world.log,
           place,
           spec,
-          earlier: state,
+          earlier: task.kind === "adopt" ? task.earlier : undefined,
           self,
-          hold: () => (mark ? adopt(keeper, mark, spec) : start(keeper, place, spec)),
+          hold: () => (task.kind === "adopt" ? adopt(keeper, task.agent, spec) : start(keeper, place, spec)),
           listen: (path, attach) => lines.of(keeper).listen(path, (socket) => overheard(attach(socket))),
         }).finally(() => {
           left++;
@@ -260,6 +260,7 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
       return JSON.parse(files.texts.get(`${one.place.directory}/state.json`) ?? "null");
     },
     keepersOf(host, generation = takeGeneration(files, host.clock, "/state"), fenced) {
+      hosts.push(host);
       const kept = createKeepers({
         clock: host.clock,
         files: filesUnder(generation, files),
@@ -287,6 +288,7 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
           punched.push([path, bytes]);
           return world.canPunch;
         },
+        self: { pid: host.pid, startTime: "" },
         newTag: () => `tag-${++tags}`,
         find: (command) => `/bin/${command}`,
         lingerMs: () => LINGER_MS,

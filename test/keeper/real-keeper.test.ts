@@ -11,7 +11,7 @@ import { punchHole } from "../../src/platform/disk.ts";
 import { readEnd, systemFiles } from "../../src/platform/files.ts";
 import { takeGeneration } from "../../src/platform/generation.ts";
 import { connectLines } from "../../src/platform/line-socket.ts";
-import { kill, lifeOf } from "../../src/platform/processes.ts";
+import { kill, lifeOf, ownMark } from "../../src/platform/processes.ts";
 import { sweepMarks } from "../../src/platform/strays.ts";
 import { AGENT_TAG, sweepTagged, taggedProcesses } from "../../src/platform/tagged.ts";
 import { tailFile } from "../../src/platform/tail.ts";
@@ -76,6 +76,7 @@ function openHost(directory: TempDir, at = directory.path): RealHost {
       sweep: (tag, strays) => sweepTagged(tag) + sweepMarks(strays),
       kill: (pid) => void kill(pid, "SIGKILL"),
       punchHole,
+      self: ownMark(),
       newTag: () => tag,
       find: commandPath,
       lingerMs: () => 60_000,

@@ -25,7 +25,12 @@ export function createFakeFiles(): FakeFiles {
     directory() {},
     readPrivate: (path) => texts.get(path),
     replace: write,
-    overwrite: (path, text) => write(path, text + (texts.get(path) ?? "").slice(text.length)),
+    overwrite(path, text) {
+      const before = texts.get(path) ?? "";
+      // What is there already needs no room.
+      if (before.length >= text.length) texts.set(path, text + before.slice(text.length));
+      else write(path, text);
+    },
     createOnce(path, text) {
       const found = texts.get(path);
       if (found !== undefined) return found;
