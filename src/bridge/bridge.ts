@@ -3,7 +3,7 @@ import type { OwnSettings } from "../core/reign.ts";
 import { START_ROUNDS, takeoverAtStart } from "../core/takeover.ts";
 import type { World } from "../platform/world.ts";
 import type { ClientMessage } from "../protocol/client.ts";
-import { Fault, HostUnreachableError, messageOf } from "../protocol/fault.ts";
+import { Fault, HostUnreachableError, isDiskFull, messageOf } from "../protocol/fault.ts";
 import type { HostMessage, SessionEvent } from "../protocol/host-messages.ts";
 import type { HostService, ServiceNeeds } from "./ask-service.ts";
 import type { Client } from "./client-link.ts";
@@ -78,6 +78,8 @@ function createReacher(world: World, options: BridgeOptions): Reacher {
   let lost: (why: { hung: boolean }) => void = () => {};
   let joined: HostLink | undefined;
   let lastJoin: JoinOutcome | undefined;
+  /** Why the port was ours, and the host behind it not. */
+  let startError: unknown;
   let noticed = "";
   /** Undefined: nobody has told us. */
   let standing: number | undefined;
@@ -93,7 +95,9 @@ function createReacher(world: World, options: BridgeOptions): Reacher {
   const hosting = options.hosting?.(world, options, notice);
   const bind = (how: { failover: boolean; successor: boolean }): BindOutcome => {
     if (!hosting) throw new Error("This process cannot host");
-    return hosting.attempt(port, how);
+    const outcome = hosting.attempt(port, how);
+    startError = outcome.kind === "start-failed" ? outcome.error : undefined;
+    return outcome;
   };
 
   const closed = (why: { hung: boolean }): void => {
@@ -156,8 +160,15 @@ function createReacher(world: World, options: BridgeOptions): Reacher {
     return new Fault("PORT_HELD", message, { port }, { cause: error });
   };
 
+  const startedNot = (error: unknown): Fault => {
+    const why = isDiskFull(error) ? "the disk is full; make room and try again" : messageOf(error);
+    const code = isDiskFull(error) ? "DISK_FULL" : "HOST_UNREACHABLE";
+    return new Fault(code, `The host for port ${port} did not start: ${why}`, { port }, { cause: error });
+  };
+
   const startFault = (end: TakeoverEnd): Error => {
     if (end.state === "failed") return bindFault(end.error);
+    if (startError !== undefined) return startedNot(startError);
     const fault = lastJoin && hopeless(world, port, lastJoin);
     if (fault) return fault;
     if (end.state === "aborted") return new HostUnreachableError("127.0.0.1", port, "interrupted");

@@ -1,7 +1,7 @@
 // How does this process become the host? Settings, port and host in one step that either holds or leaves no trace.
 import { chooseSettings } from "../core/reign.ts";
 import type { Cancel, World } from "../platform/world.ts";
-import { Fault, messageOf, stackOf } from "../protocol/fault.ts";
+import { Fault, isDiskFull, messageOf, stackOf } from "../protocol/fault.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../protocol/settings.ts";
 import type { BridgeOptions, EndingService } from "./bridge.ts";
 import type { BindOutcome } from "./hand-off.ts";
@@ -34,6 +34,16 @@ export function createHosting(world: World, options: Options, notice: (message: 
     const { settings, conflicts } = chooseSettings(options.own ?? {}, inherited);
     if (conflicts.length > 0) world.log.warn("The last host's settings overrule our own", { settings: conflicts });
     return { settings, isNew: inherited === undefined };
+  };
+
+  /** A full disk must not keep a host from hosting. */
+  const keepSettings = (port: number, settings: Settings): void => {
+    try {
+      state.keepSettings(port, settings);
+    } catch (thrown) {
+      if (!isDiskFull(thrown)) throw thrown;
+      notice("The disk is full: whoever takes over will not know this host's settings; make room");
+    }
   };
 
   const start = (port: number, settings: Settings, failover: boolean) => {
@@ -71,7 +81,7 @@ export function createHosting(world: World, options: Options, notice: (message: 
         if (started.kind === "failed") return { kind: "bind-failed", code: started.code, error: started.error };
         const made = started.host;
         try {
-          if (isNew) state.keepSettings(made.port, settings);
+          if (isNew) keepSettings(made.port, settings);
           service = options.service?.(made.port, {
             idleLimits: () => settings.idle,
             companyChanged: () => idleEnd?.touch(),
@@ -104,7 +114,7 @@ export function createHosting(world: World, options: Options, notice: (message: 
       } catch (thrown) {
         if (thrown instanceof Fault) return { kind: "bind-failed", code: thrown.code, error: thrown };
         notice(`The host did not start: ${messageOf(thrown)}`);
-        return { kind: "start-failed" };
+        return { kind: "start-failed", error: thrown };
       }
     },
     async rehearse() {

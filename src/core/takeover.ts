@@ -20,7 +20,7 @@ export type TakeoverOutcome =
   | { kind: "bound" }
   | { kind: "taken" }
   /** The port was ours, and the host behind it did not start: the port is free again. */
-  | { kind: "start-failed" }
+  | { kind: "start-failed"; error?: unknown }
   | { kind: "bind-failed"; code: string; error: Error }
   | { kind: "joined" }
   /** 503: the old host is on its way out. */

@@ -70,6 +70,18 @@ describe("failures at the start", () => {
     expect(manager.getStatus(CLAUDE)).toBe("disconnected");
   });
 
+  test("[AM3] [KP9] a full disk is told as that, and not as a missing installation", () => {
+    const full = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+    const spawn = () => {
+      throw full;
+    };
+    const { manager, machine, errors } = openManager({}, { spawn });
+    expect(() => machine.wait(manager.ensureAgent(CLAUDE))).toThrow(
+      expect.objectContaining({ code: "DISK_FULL", exitCode: 1 }),
+    );
+    expect(errors[0]?.message).toBe("Could not start Claude Code: the disk is full; make room and try again");
+  });
+
   test("[AM3] a handshake that is refused ends the process, with the last of its stderr in the detail", () => {
     const { manager, machine, agents, errors, statuses } = openManager({
       replies: {

@@ -81,3 +81,29 @@ test(
   }),
   120_000,
 );
+
+test(
+  "[SE3] [KP9] a host starts on a full disk too: what is there can be looked at, a prompt is refused with the reason, and with room it goes on",
+  onSmallDisk(async (stage) => {
+    expect((await stage.run(prompt("work", "hello"))).stdout).toBe("hello (turn 1)\n");
+    expect((await stage.run(["stop"])).code).toBe(0);
+    const ballast = join(stage.directory, "ballast");
+    for (const bytes of [1024 * 1024, 4096, 1]) fill(ballast, bytes);
+
+    expect((await stage.agentSession("work"))?.turn).toBe("idle");
+    expect((await stage.run(["status"])).code).toBe(0);
+    expect((await stage.run(["read", "work"])).stdout).toContain("hello (turn 1)");
+    const refused = await stage.run(prompt("work", "again"));
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain("The disk is full");
+    expect(refused.stderr).not.toContain("installed");
+    expect((await stage.run(["stop"])).code).toBe(0);
+    const host = await stage.serve();
+    expect(host.stderr).toContain("The disk is full: whoever takes over will not know this host's settings");
+    await host.end("SIGTERM");
+
+    rmSync(ballast);
+    expect((await stage.run(prompt("work", "again"))).stdout).toBe("again (turn 2)\n");
+  }),
+  120_000,
+);
