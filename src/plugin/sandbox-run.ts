@@ -1,9 +1,10 @@
 // How does a script run? At the top level first, so that `let`, `const`, `var` and functions outlive it. A script that
-// only compiles as an async function body (`await`, `return`) runs as one: its declarations are then its own, and it has
-// a value only if it is a single expression or says `return`. Assign to `globalThis` to keep something from there.
+// only compiles as an async function body (`await`, `return`) runs as one: its declarations are then its own. Its value
+// is what it ends with, as at the top level, or what it returns. Assign to `globalThis` to keep something from there.
 import { types } from "node:util";
 import { Script } from "node:vm";
 import { BODY, EXPRESSION, fileName, tellError, userFrames } from "./sandbox-errors.ts";
+import { returningLast } from "./sandbox-last.ts";
 import { exportValue } from "./sandbox-values.ts";
 import type { Failure, RunAnswer } from "./sandbox-wire.ts";
 
@@ -50,7 +51,8 @@ export function createRunner({ topLevel, importModule }: RunnerOptions): (text: 
         if (/\bawait\b/.test(text)) wrap(text);
         throw error;
       }
-      return wrap(text, isAsyncBody(`return (${text}\n)`) ? EXPRESSION : BODY);
+      if (isAsyncBody(`return (${text}\n)`)) return wrap(text, EXPRESSION);
+      return wrap(returningLast(text, isAsyncBody) ?? text);
     }
   }
 

@@ -31,6 +31,50 @@ describe("a script", () => {
     expect(await box.run(script)).toEqual({ success: true, value, valueType, output: [], outputDropped: 0 });
   });
 
+  test.each([
+    [`await 1; "done"`, "done"],
+    [`await 1; "done";`, "done"],
+    [`await 1; "done"; // said`, "done"],
+    [`await 1\n"done" /* said */`, "done"],
+    [`await 1 // one; two\n"done"`, "done"],
+    [`const x = await 2; x + 1`, 3],
+    [`const x = await 2\nx\n+ 1`, 3],
+    [`const f = async () => { return 4 }\nawait f()\n;[5, 6]`, [5, 6]],
+    [`await 1; [1, 2]\n  .map((n) => n * 2)`, [2, 4]],
+    ["await 1; `a;\nb`", "a;\nb"],
+    [`await 1; ({ a: 1 })`, { a: 1 }],
+    [`await 1; if (true) { 1 } "done"`, "done"],
+    [`for (const n of [1]) { await n }\n"done"`, "done"],
+    [`await 1; for (let n = 0; n < 2; n++) globalThis.n = n; n`, 1],
+    [`if (await 0) return 1; "done"`, "done"],
+    [`if (await 1) return 7; "done"`, 7],
+    [`await 1; await Promise.resolve("done")`, "done"],
+    [`await 1;\n// what it is\n"done"`, "done"],
+    [`const text = "a; b"; await text; // c; d`, "a; b"],
+  ])("%p with top-level await has the value that it ends with", async (script, value) => {
+    using box = openSandbox();
+    expect(await box.run(script)).toMatchObject({ success: true, value });
+  });
+
+  test.each([
+    [`await 1; { let a = 2; a }`],
+    [`await 1; function f() {}`],
+    [`await 1; class A {}`],
+    [`await 1; let b = 1`],
+    [`await 1; if (true) 2; else 3`],
+  ])("%p with top-level await ends with no expression, and has no value", async (script) => {
+    using box = openSandbox();
+    const result = await box.run(script);
+    expect(result).toMatchObject({ success: true });
+    expect(result).not.toHaveProperty("value");
+  });
+
+  test("with top-level await tells in which line and column its last expression failed", async () => {
+    using box = openSandbox();
+    const result = await box.run("await 1\n  null.x");
+    expect(result).toMatchObject({ error: expect.stringMatching(/async-script-1\.js:2:\d\)/) });
+  });
+
   test("without a value answers without one", async () => {
     using box = openSandbox();
     const result = await box.run("undefined");
