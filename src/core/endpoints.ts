@@ -45,7 +45,7 @@ export function mayStandBy(endpoint: Endpoint, standby: boolean | undefined): bo
   return protocol === "http:" || isLoopback(hostname);
 }
 
-/** Indices into the list of endpoints. `spent` ones failed when needed, or were lost: they are never tried again. */
+/** Indices into the list of endpoints. `spent` ones failed when needed, or were lost in use: they are never tried again. */
 export interface Pool {
   unused: readonly number[];
   trying: readonly number[];
@@ -119,8 +119,13 @@ export function failed(pool: Pool, index: number): { pool: Pool; spent: boolean 
 /** The active one is gone; the standby takes its place. */
 export const lostActive = (pool: Pool): Pool => ({ ...pool, active: pool.standby, standby: undefined });
 
-/** A standby that died unused has still had its turn: it was lost like any other. */
-export const lostStandby = (pool: Pool): Pool => ({ ...pool, standby: undefined });
+/** Nobody has used it: it may be there again when it is needed, and others are tried as standby first. */
+export const lostStandby = (pool: Pool): Pool => {
+  const { standby } = pool;
+  if (standby === undefined) return pool;
+  const shy = [...without(pool.shy, standby), standby];
+  return { ...pool, standby: undefined, unused: sorted([standby, ...pool.unused]), shy };
+};
 
 /** Whoever failed while nobody needed it may be there by now. */
 export const forgiven = (pool: Pool): Pool => ({ ...pool, shy: [] });

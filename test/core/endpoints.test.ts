@@ -125,4 +125,13 @@ describe("the pool", () => {
     ({ pool } = answered(start(pool, 1), 1));
     expect(whenSlow(lostStandby(pool), anyone)).toEqual({ kind: "try", index: 2 });
   });
+
+  test("[BR4] a standby that was started anew is not spent: it is tried when it is needed, and after a while again", () => {
+    let { pool } = answered(start(freshPool(2), 0), 0);
+    ({ pool } = answered(start(pool, 1), 1));
+    pool = lostStandby(pool);
+    expect(whenSlow(pool, anyone)).toEqual({ kind: "wait" });
+    expect(whenSlow(forgiven(pool), anyone)).toEqual({ kind: "try", index: 1 });
+    expect(whenNeeded(lostActive(pool))).toEqual({ kind: "try", index: 1 });
+  });
 });
