@@ -38,7 +38,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "app.ts": ["protocol", "platform", "bridge", "commands", "surface", "agents.ts", "node:"],
   "agents.ts": ["agents", "keeper", "core", "bridge", "platform", "protocol", "node:os", "node:path"],
   "keeper.ts": ["keeper", "platform"],
-  "library.ts": ["protocol", "platform", "bridge"],
+  "library.ts": ["protocol", "platform", "bridge", "agents.ts", "commands/config-file", "node:path"],
   "main.ts": ["app.ts", "keeper.ts", "commands/table", "surface/overview", "protocol", "node:fs"],
 };
 

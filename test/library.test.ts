@@ -24,7 +24,7 @@ function directory(): string {
 }
 
 async function connect(port: number, stateDirectory: string): Promise<BridgeConnection> {
-  const connection = await BridgeConnection.connect({ port, stateDirectory, notice() {} });
+  const connection = await BridgeConnection.connect({ port, stateDirectory, standing: true, notice() {} });
   ends.push(() => connection.disconnect());
   return connection;
 }
@@ -83,6 +83,24 @@ describe("the library", () => {
     expect(next.info.sessionId).not.toBe(session.info.sessionId);
     expect(await next.queryState()).toEqual({ state: "Edit" });
     expect(session.isConnected).toBe(false);
+  });
+
+  test("[LB1] unless it is asked to, it never stands in line: a host that leaves is not followed by a program", async () => {
+    const state = directory();
+    const host = await connect(0, state);
+    const options = { port: host.port, stateDirectory: state, start: false, notice() {} };
+    const client = await BridgeConnection.connect(options);
+    ends.push(() => client.disconnect());
+    expect((await host.status()).clients).toMatchObject([{ standing: false }]);
+    const ended = new Promise((resolve) => client.on("ended", resolve));
+    await host.disconnect();
+    expect(await ended).toMatchObject({ error: { code: "HOST_UNREACHABLE" } });
+    expect(client.role).toBe("client");
+  });
+
+  test("[LB1] whoever hosts hosts agents too", async () => {
+    const host = await connect(0, directory());
+    expect(await host.askAgents({ verb: "sessions" })).toEqual([]);
   });
 
   test("[LB1] errors are faults with a code, and waiting has an end", async () => {
