@@ -92,7 +92,8 @@ export function agentService(
   state: State,
   config: Config,
 ): (port: number, needs: ServiceNeeds) => EndingService {
-  world.files.directory(state.directory);
+  // Makes the directory too.
+  state.token();
   openWatchesFirst(state.directory);
   return (port, needs) => {
     nameHostIfTagged();

@@ -25,6 +25,7 @@ import {
 } from "./platform/user-files.ts";
 import type { Config } from "./protocol/config.ts";
 import { Fault, messageOf } from "./protocol/fault.ts";
+import { orPlain, whyOf } from "./protocol/file-fault.ts";
 import { createCaptured } from "./surface/captured.ts";
 import type { Format } from "./surface/command.ts";
 import { exitCodeOf } from "./surface/exit-codes.ts";
@@ -82,8 +83,9 @@ async function find(name: string): Promise<HoldfastCommand> {
 
 function failed(thrown: unknown, printer: Printer, signal: AbortSignal): number {
   if (signal.aborted) return signal.reason === CLOSED_PIPE ? 0 : 130;
-  printer.fault(thrown);
-  return exitCodeOf(thrown);
+  const told = orPlain(thrown);
+  printer.fault(told);
+  return exitCodeOf(told);
 }
 
 const refuseStdin = () => Promise.reject(new Fault("USAGE", "There is no stdin to read here; give the text itself"));
@@ -105,8 +107,9 @@ async function callCommand(
     const args = argsFrom(command, { ...values, format, port }, env);
     const basics = { world, env, printer, room: () => Promise.resolve(), signal };
     return done(await runWith(command, args, basics, { isInteractive: false, readStdin: refuseStdin, showPicture }));
-  } catch (thrown) {
+  } catch (raw) {
     signal.throwIfAborted();
+    const thrown = orPlain(raw);
     const { code, data } = thrown instanceof Fault ? thrown : { code: "INTERNAL", data: {} };
     return { ...done(exitCodeOf(thrown)), fault: { code, message: messageOf(thrown), data } };
   }
@@ -178,7 +181,7 @@ async function runWith(
         return text === undefined && args.config !== undefined ? fail("of --config is not there") : { path, text };
       } catch (thrown) {
         if (thrown instanceof Fault) throw thrown;
-        return fail(`cannot be read: ${messageOf(thrown)}`);
+        return fail(`cannot be read: ${whyOf(thrown)}`);
       }
     },
     absolute: (path) => resolve(path),

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { World } from "../platform/world.ts";
 import { Fault } from "../protocol/fault.ts";
+import { orFault } from "../protocol/file-fault.ts";
 import { type Settings, settingsFrom } from "../protocol/settings.ts";
 
 export interface State {
@@ -28,6 +29,16 @@ export function createState(
   const file = (port: number): string => join(ports, `${port}.json`);
   let token: string | undefined;
 
+  const guarded = <Answer>(work: () => Answer): Answer => {
+    try {
+      return work();
+    } catch (thrown) {
+      const says = (why: string) =>
+        `The state directory "${directory}" cannot be used: ${why}; make it yours, or choose another with XDG_STATE_HOME`;
+      throw orFault(thrown, says);
+    }
+  };
+
   const readToken = (): string => {
     files.directory(directory);
     const path = join(directory, "token");
@@ -43,23 +54,26 @@ export function createState(
   return {
     directory,
     token() {
-      token ??= readToken();
+      token ??= guarded(readToken);
       return token;
     },
     settingsFile: file,
     portDirectory(port) {
       const made = join(ports, String(port));
-      for (const path of [directory, ports, made]) files.directory(path);
+      guarded(() => {
+        for (const path of [directory, ports, made]) files.directory(path);
+      });
       return made;
     },
     logFile(port) {
-      files.directory(directory);
       const logs = join(directory, "logs");
-      files.directory(logs);
+      guarded(() => {
+        for (const path of [directory, logs]) files.directory(path);
+      });
       return join(logs, `host-${port}.log`);
     },
     settings(port) {
-      const text = files.readPrivate(file(port));
+      const text = guarded(() => files.readPrivate(file(port)));
       if (text === undefined) return undefined;
       try {
         return settingsFrom(JSON.parse(text));
@@ -69,9 +83,10 @@ export function createState(
       }
     },
     keepSettings(port, settings) {
-      files.directory(directory);
-      files.directory(ports);
-      files.replace(file(port), `${JSON.stringify(settings)}\n`);
+      guarded(() => {
+        for (const path of [directory, ports]) files.directory(path);
+        files.replace(file(port), `${JSON.stringify(settings)}\n`);
+      });
     },
     forgetSettings: (port) => files.remove(file(port)),
   };

@@ -1,5 +1,6 @@
 // What does a steps file say? A wrong one is an error that names the file, the line and what would be right.
 import { z } from "zod";
+import { findJsonError } from "../core/json-error.ts";
 import { lineOf } from "../core/json-line.ts";
 import { Fault, messageOf } from "../protocol/fault.ts";
 import { StepsFile } from "../protocol/web-task.ts";
@@ -12,7 +13,8 @@ export function readStepsFile(path: string, text: string): StepsFile {
   try {
     value = JSON.parse(text);
   } catch (thrown) {
-    return fail(1, `this is no JSON: ${messageOf(thrown)}`);
+    const { line = 1, column = 1, why = messageOf(thrown) } = findJsonError(text) ?? {};
+    return fail(line, `column ${column}: invalid JSON: ${why}`);
   }
   const result = StepsFile.safeParse(value);
   if (result.success) return result.data;

@@ -10,6 +10,7 @@ import { listAgentSessions, listShelf } from "./agent-list.ts";
 import { askUntilAnswered, openForAgents } from "./agent-session.ts";
 import { untilAnswered } from "./ask-again.ts";
 import { type Context, holdfastCommand } from "./context.ts";
+import { mustBeKnown } from "./known-agents.ts";
 import { noStartArg } from "./plugin-session.ts";
 
 /** An editor shows the newest of them. */
@@ -34,6 +35,7 @@ export const acp = holdfastCommand({
   endsItself: true,
   async run(args, context) {
     const { signal, printer, world } = context;
+    await mustBeKnown(context, args.port, args.agent);
     const gone = new AbortController();
     const { out, room } = createStreamOut(
       () => gone.abort(),

@@ -1,6 +1,5 @@
 // holdfast complete: what could come next on the line. Asked by shells: quick, and silent whatever happens.
 
-import { BUILT_IN } from "../agents/definitions.ts";
 import type { Completes } from "../surface/argument.ts";
 import { list } from "../surface/argument.ts";
 import { type Candidate, type Fits, whatFits } from "../surface/complete.ts";
@@ -8,6 +7,7 @@ import { DIRECTORIES, FILES } from "../surface/completion-scripts.ts";
 import { TOPICS } from "../surface/topics.ts";
 import { listAgentSessions } from "./agent-list.ts";
 import { type Context, holdfastCommand } from "./context.ts";
+import { agentsKnownHere } from "./known-agents.ts";
 import { COMMANDS } from "./table.ts";
 import { within } from "./time-limit.ts";
 
@@ -61,7 +61,7 @@ type Know = (context: Context, port: number) => Promise<Candidate[]>;
 
 const KNOWN: Readonly<Record<Exclude<Completes, "file" | "directory">, Know>> = {
   topic: async () => [...visible(), ...Object.entries(TOPICS).map(([value, { says }]) => ({ value, says }))],
-  agent: knownAgents,
+  agent: async (context) => [...(await agentsKnownHere(context))].map(([value, says]) => ({ value, says })),
   async "agent-session"(context, port) {
     // Only those in use: every prompt without a name leaves a closed one.
     return await asked(context, port, async (connection) =>
@@ -86,15 +86,6 @@ const KNOWN: Readonly<Record<Exclude<Completes, "file" | "directory">, Know>> = 
     });
   },
 };
-
-/** They are known without a host; the schemas are loaded only where there is a file to check. */
-async function knownAgents(context: Context): Promise<Candidate[]> {
-  const own = context.configText().text === undefined ? {} : (await context.config().catch(() => undefined))?.agents;
-  const all = new Map(BUILT_IN.map(({ name, displayName }) => [name, displayName]));
-  all.set("demo", "Part of holdfast, needs no account");
-  for (const [name, { displayName }] of Object.entries(own ?? {})) all.set(name, displayName ?? name);
-  return [...all].map(([value, says]) => ({ value, says }));
-}
 
 const PROBE_MS = 300;
 const ASK_MS = 1_000;

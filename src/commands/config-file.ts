@@ -1,4 +1,5 @@
 // What does the config file say? A wrong one is an error that names the file, the line and the key.
+import { findJsonError } from "../core/json-error.ts";
 import { lineOf } from "../core/json-line.ts";
 import { Config } from "../protocol/config.ts";
 import { Fault, messageOf } from "../protocol/fault.ts";
@@ -13,7 +14,8 @@ export function readConfig(path: string, text: string | undefined): Config {
   try {
     value = JSON.parse(text);
   } catch (thrown) {
-    return fail(1, `this is no JSON: ${messageOf(thrown)}`);
+    const { line = 1, column = 1, why = messageOf(thrown) } = findJsonError(text) ?? {};
+    return fail(line, `column ${column}: invalid JSON: ${why}`);
   }
   const result = Config.safeParse(value);
   if (result.success) return result.data;

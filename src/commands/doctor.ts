@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Checkup, systemCheckup } from "../platform/checkup.ts";
 import type { Config } from "../protocol/config.ts";
 import { Fault } from "../protocol/fault.ts";
+import { orFault, orPlain } from "../protocol/file-fault.ts";
 import { toggle } from "../surface/argument.ts";
 import type { Tone } from "../surface/text.ts";
 import { type Context, holdfastCommand } from "./context.ts";
@@ -10,7 +11,7 @@ import { counted, type Finding, type Level, ok, problem, summaryOf } from "./doc
 import { clearLeftovers, closeFiles } from "./doctor/fix.ts";
 import { judgeKeepers, keptPorts } from "./doctor/keepers.ts";
 import { checkMachine } from "./doctor/machine.ts";
-import { judgeModes } from "./doctor/modes.ts";
+import { judgeModes, judgeWritable } from "./doctor/modes.ts";
 import { findHolder, isHosted, judgePort } from "./doctor/port.ts";
 import { checkAgents, checkBrowser } from "./doctor/programs.ts";
 import { ownSettings } from "./own-settings.ts";
@@ -61,6 +62,7 @@ async function examine(context: Context, port: number): Promise<Finding[]> {
   return [
     ...checkMachine(checkup, state.directory),
     ...judgePort(port, holder, holder.kind === "nobody" ? undefined : world.net.owner(port)),
+    ...judgeWritable(state.directory, checkup.isWritable(state.directory)),
     ...judgeModes(state.directory, checkup.entries(state.directory)),
     ...checkToken(context),
     ok("files", `Hosts in the background log to ${join(state.directory, "logs")}, 5 files of 1 MiB each`),
@@ -95,19 +97,26 @@ async function checkConfig(context: Context): Promise<{ config: Pick<Config, "ag
 
 /** Read only where it is there: the first host makes it. */
 function checkToken({ state, world }: Context): Finding[] {
-  if (!world.files.stats(join(state.directory, "token"))) return [];
   try {
+    if (!world.files.stats(join(state.directory, "token"))) return [];
     state.token();
     return [];
   } catch (thrown) {
-    const finding = problemOf("token", thrown, null);
+    const finding = problemOf("token", orPlain(thrown), null);
     // That it is too open is said already.
     return finding.text.includes("holds no token") ? [finding] : [];
   }
 }
 
 async function checkKeepers(context: Context, { isAlive }: Checkup): Promise<Finding[]> {
-  const ports = keptPorts(context.world.files, context.state.directory, isAlive);
+  let ports: ReturnType<typeof keptPorts>;
+  try {
+    ports = keptPorts(context.world.files, context.state.directory, isAlive);
+  } catch (thrown) {
+    const { directory } = context.state;
+    const says = (why: string) => `What is kept in "${directory}" cannot be looked at: ${why}`;
+    return [problemOf("keepers", orFault(thrown, says), null)];
+  }
   if (ports.length === 0) return [ok("keepers", "No agent is held, and nothing is left of any")];
   const judged = await Promise.all(ports.map(async (each) => judgeKeepers(each, await isHosted(context, each.port))));
   return judged.flat();

@@ -37,14 +37,17 @@ export const plugin = holdfastCommand({
     });
     const tell = (type: string, data: Record<string, unknown>, text: string) =>
       printer.event(type, data, { text: printer.safe(text) });
+    // Before anything is said: without it nobody is believed.
+    const token = state.token();
     tell("started", { instanceId, port }, `JavaScript plugin ${instanceId}, looking for a host on port ${port}`);
     const client = startPluginClient(world, {
       port,
-      token: state.token(),
+      token,
       identity: { instanceId, context: args.context, placeName, pluginVersion: VERSION },
       backoff: OUR_BACKOFF,
       actions,
       signal,
+      refusesStrangers: true,
       changed({ state: now }, sessionId) {
         const data = now === "connected" ? { instanceId, sessionId } : { instanceId };
         tell(now, data, now === "connected" ? `Connected as session ${sessionId}` : `The plugin is ${now}`);

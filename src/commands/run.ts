@@ -1,6 +1,7 @@
 // holdfast run: a file's code in a plugin.
 
-import { Fault, messageOf } from "../protocol/fault.ts";
+import { Fault } from "../protocol/fault.ts";
+import { whyOf } from "../protocol/file-fault.ts";
 import { text } from "../surface/argument.ts";
 import { holdfastCommand } from "./context.ts";
 import { execute } from "./exec.ts";
@@ -19,12 +20,7 @@ export const run = holdfastCommand({
   async run(args, context) {
     const read = async () => (args.file === "-" ? await context.readStdin() : await context.readFile(args.file));
     const script = await read().catch((thrown) => {
-      throw new Fault(
-        "USAGE",
-        `Argument FILE: "${args.file}" cannot be read: ${messageOf(thrown)}`,
-        {},
-        { cause: thrown },
-      );
+      throw new Fault("USAGE", `Argument FILE: "${args.file}" cannot be read: ${whyOf(thrown)}`, {}, { cause: thrown });
     });
     return await execute(context, args, script);
   },

@@ -1,12 +1,15 @@
 // holdfast status: who hosts, since when, and who is connected. It looks; it never starts a host.
 
 import type { BridgeConnection } from "../bridge/connection.ts";
+import { systemCheckup } from "../platform/checkup.ts";
 import type { AgentInfo, AgentSessionInfo } from "../protocol/agents.ts";
+import { Fault, HostUnreachableError } from "../protocol/fault.ts";
 import type { HostStatus } from "../protocol/host-messages.ts";
 import { toggle } from "../surface/argument.ts";
 import { describeTurn, listAgentSessions, listAgents } from "./agent-list.ts";
 import { isLoss, untilAnswered } from "./ask-again.ts";
 import { type Context, holdfastCommand } from "./context.ts";
+import { keptPorts } from "./doctor/keepers.ts";
 import { timeLimitArg, within } from "./time-limit.ts";
 
 export const status = holdfastCommand({
@@ -28,12 +31,28 @@ export const status = holdfastCommand({
       const connection = await context.open({ port: args.port, mode: "command" });
       return await untilAnswered(context, connection, () => look(context, connection));
     };
-    const found = await within(context, args.timeout, ask());
+    const found = await within(context, args.timeout, ask()).catch((thrown) => {
+      throw orWithKeepers(context, args.port, thrown);
+    });
     context.printer.json(found);
     show(context, found);
     return 0;
   },
 });
+
+/** Where no host runs agents may work on all the same. */
+function orWithKeepers({ world, state }: Context, port: number, thrown: unknown): unknown {
+  if (!(thrown instanceof HostUnreachableError) || !thrown.data["nobody"]) return thrown;
+  const kept = keptPorts(world.files, state.directory, systemCheckup.isAlive).find((each) => each.port === port)?.kept;
+  const alive = (kept ?? []).filter(({ agentPid }) => agentPid !== undefined);
+  if (alive.length === 0) return thrown;
+  const names = alive.map(
+    ({ agent, agentPid, keeperPid }) => `${agent} (pid ${agentPid}, keeper ${keeperPid ?? "none"})`,
+  );
+  const hint = `holdfast sessions starts a host that adopts them, holdfast stop --agents ends them`;
+  const message = `${thrown.message}. Agents work on without one: ${names.join(", ")}; ${hint}`;
+  return new Fault("HOST_UNREACHABLE", message, { ...thrown.data, agents: alive }, { cause: thrown });
+}
 
 type Found = HostStatus & { agents: AgentInfo[]; agentSessions: AgentSessionInfo[] };
 

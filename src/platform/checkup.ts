@@ -1,5 +1,5 @@
 // What may a check of this machine look at, besides the world? Modes, room, versions of programs, the platform itself.
-import { chmodSync, existsSync, lstatSync, readdirSync } from "node:fs";
+import { accessSync, chmodSync, constants, existsSync, lstatSync, readdirSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
 import { commandPath } from "./agent-child.ts";
 import type { ProcessMark } from "./agent-world.ts";
@@ -29,6 +29,8 @@ export interface Checkup {
   chmod(path: string, mode: number): void;
   /** Where the directory is, or would be made. */
   freeBytes(directory: string): number;
+  /** As there. */
+  isWritable(directory: string): boolean;
   findCommand(command: string, path: string): string | undefined;
   findBrowser(env: Env): string | undefined;
   /** The first line it says to `--version`; undefined when it says none within the limit. */
@@ -39,8 +41,17 @@ export interface Checkup {
 
 const VERSION_CHARACTERS = 100;
 
+function lookAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    // Whoever may not look may not write either, and that is told.
+    return undefined;
+  }
+}
+
 function entryAt(path: string): Entry | undefined {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
+  const stat = lookAt(path);
   if (!stat) return undefined;
   return {
     path,
@@ -69,6 +80,15 @@ function entries(path: string): Entry[] {
 const nearestExisting = (path: string): string =>
   existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path));
 
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 async function versionOf(command: string, env: Readonly<Record<string, string>>, timeoutMs: number) {
   const tag = crypto.randomUUID();
   const child = Bun.spawn([command, "--version"], {
@@ -80,7 +100,10 @@ async function versionOf(command: string, env: Readonly<Record<string, string>>,
     stderr: "ignore",
   });
   const said = new Response(child.stdout).text().catch(() => "");
-  const text = await Promise.race([said, Bun.sleep(timeoutMs).then(() => undefined)]);
+  const late = Promise.withResolvers<undefined>();
+  const timer = setTimeout(late.resolve, timeoutMs);
+  // The timer would keep the whole process, long after the answer.
+  const text = await Promise.race([said, late.promise]).finally(() => clearTimeout(timer));
   if (text === undefined) {
     // A wrapper's child must not outlive the look either.
     child.kill("SIGKILL");
@@ -98,6 +121,7 @@ export const systemCheckup: Checkup = {
   entries,
   chmod: chmodSync,
   freeBytes: (directory) => freeBytes(nearestExisting(directory)),
+  isWritable: (directory) => isWritable(nearestExisting(directory)),
   findCommand: commandPath,
   findBrowser,
   versionOf: (command, env, timeoutMs) => versionOf(command, env, timeoutMs).catch(() => undefined),

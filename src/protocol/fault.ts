@@ -128,4 +128,4 @@ export const stackOf = (thrown: unknown): string =>
 export const firstLineOf = (thrown: unknown): string => messageOf(thrown).split("\n", 1)[0] ?? "";
 
 export const isDiskFull = (thrown: unknown): boolean =>
-  /^(ENOSPC|EDQUOT)$/.test(String((thrown as { code?: unknown } | undefined)?.code));
+  /^(ENOSPC|EDQUOT|DISK_FULL)$/.test(String((thrown as { code?: unknown } | undefined)?.code));

@@ -194,16 +194,32 @@ describe("when it does not go well", () => {
 
   test("[TK7] a host that cannot start frees the port and tries again a second later", () => {
     const machine = createMachine();
-    const [host, first] = openLine(machine, 1) as [Opened, Opened];
-    stateOf(first.process).forgetSettings(PORT);
-    machine.files.failWrites(1);
+    const host = open(machine);
+    let times = 0;
+    const service = (): never => {
+      times++;
+      if (times === 1) throw new Error("no descriptors");
+      return undefined as never;
+    };
+    const first = open(machine, { service });
     host.process.kill();
     machine.advance(500);
-    expect(first.notices.join()).toContain("The host did not start: ENOSPC");
+    expect(first.notices.join()).toContain("The host did not start: no descriptors");
     expect(machine.holder(PORT)).toBeUndefined();
     expect(first.bridge.role).toBe("client");
     machine.advance(501);
     expect([first.bridge.role, machine.holder(PORT)?.pid]).toEqual(["host", first.process.pid]);
+  });
+
+  test("[SE3] [TK7] a full disk keeps nobody from taking over: that its settings are not kept is told", () => {
+    const machine = createMachine();
+    const [host, first] = openLine(machine, 1) as [Opened, Opened];
+    stateOf(first.process).forgetSettings(PORT);
+    machine.files.failWrites(Number.POSITIVE_INFINITY);
+    host.process.kill();
+    machine.advance(500);
+    expect([first.bridge.role, machine.holder(PORT)?.pid]).toEqual(["host", first.process.pid]);
+    expect(first.notices.join()).toContain("The disk is full");
   });
 
   test("[TK10] a host that hangs is noticed after three pings, and its pid is said", () => {

@@ -55,7 +55,7 @@ test(
 );
 
 test(
-  "[PX1] blocks: links and text resources are taken, pictures are refused by name; a bad cwd and an unknown agent are said",
+  "[PX1] blocks: links and text resources are taken, pictures are refused by name; a bad cwd, an unknown and a missing agent are said",
   withAgents(async (stage) => {
     const editor = openEditor(stage);
     const sessionId = await editor.open();
@@ -66,10 +66,8 @@ test(
     const refused = await failure(prompt({ type: "image", data: "", mimeType: "image/png" }));
     expect(refused).toMatchObject({ code: -32602, message: expect.stringContaining('"image"') });
     expect((await failure(editor.agent.request("session/new", { ...place, cwd: "tmp" }))).code).toBe(-32602);
-    const other = openEditor(stage, ["acp", "nobody"]);
-    await other.initialize();
-    const unknown = await failure(other.agent.request("session/new", place));
-    expect(unknown).toMatchObject({ message: expect.stringContaining('"nobody"'), data: { code: "AGENT_NOT_FOUND" } });
+    const unknown = await stage.run(["acp", "nobody"]);
+    expect(unknown).toMatchObject({ code: 3, stderr: expect.stringContaining('"nobody"') });
     const missing = openEditor(stage, ["acp", "gemini"]);
     await missing.initialize();
     const absent = await failure(missing.agent.request("session/new", place));

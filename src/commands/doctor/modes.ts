@@ -37,3 +37,10 @@ export function judgeModes(stateDirectory: string, entries: readonly Entry[]): F
   const rest = more > 0 ? [problem("files", `${more} more like these`, "holdfast doctor --fix")] : [];
   return [...wrong.slice(0, SHOWN), ...rest];
 }
+
+/** Without it no host starts, and no command finds one. */
+export function judgeWritable(stateDirectory: string, isWritable: boolean): Finding[] {
+  if (isWritable) return [];
+  const hint = "make it yours, or choose another with XDG_STATE_HOME";
+  return [problem("files", `"${stateDirectory}" cannot be written: no host can start`, hint)];
+}

@@ -1,9 +1,11 @@
 // Who holds the port? Nobody, a host of ours that proves itself, or a stranger.
+import type { BridgeConnection } from "../../bridge/connection.ts";
 import type { Probed } from "../../platform/world.ts";
 import { Fault, type FaultCode } from "../../protocol/fault.ts";
 import { isRecord } from "../../protocol/guards.ts";
 import type { HostStatus } from "../../protocol/host-messages.ts";
 import { VERSION } from "../../protocol/version.ts";
+import { untilAnswered } from "../ask-again.ts";
 import type { Context } from "../context.ts";
 import { within } from "../time-limit.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
@@ -13,7 +15,7 @@ const JOIN_MS = 5_000;
 
 export type Holder =
   | { kind: "nobody" }
-  | { kind: "host"; status: HostStatus }
+  | { kind: "host"; status: HostStatus; runsAgents: boolean }
   /** It says that it is one; whether it is could not be found out, or it is not. */
   | { kind: "claims"; version: string; why: Fault }
   | { kind: "stranger"; silent: boolean };
@@ -48,8 +50,14 @@ export async function findHolder(context: Context, port: number): Promise<Holder
   const version = claimedVersion(probed);
   if (version !== undefined) {
     try {
-      const ask = async () => await (await context.open({ port, mode: "command" })).status();
-      return { kind: "host", status: await within(context, JOIN_MS, ask()) };
+      const ask = async () => {
+        const connection = await context.open({ port, mode: "command" });
+        return await untilAnswered(context, connection, async () => ({
+          status: await connection.status(),
+          runsAgents: await runsAgents(connection),
+        }));
+      };
+      return { kind: "host", ...(await within(context, JOIN_MS, ask())) };
     } catch (thrown) {
       if (!(thrown instanceof Fault)) throw thrown;
       return { kind: "claims", version, why: thrown };
@@ -58,6 +66,16 @@ export async function findHolder(context: Context, port: number): Promise<Holder
   if (probed.kind === "refused" && !(await somebodyListens(context, port))) return { kind: "nobody" };
   return { kind: "stranger", silent: probed.kind === "silent" };
 }
+
+/** A program that hosts without agents refuses every question about them. */
+const runsAgents = (connection: BridgeConnection): Promise<boolean> =>
+  connection.askAgents({ verb: "sessions" }).then(
+    () => true,
+    (thrown) => {
+      if (thrown instanceof Fault && thrown.code === "REFUSED") return false;
+      throw thrown;
+    },
+  );
 
 type Owner = { pid: number; command: string } | undefined;
 
@@ -84,9 +102,16 @@ export function judgePort(port: number, holder: Holder, owner: Owner): Finding[]
         problem("port", `Port ${port} is held by ${who}: ${holder.why.message}`, HINTS[holder.why.code] ?? other),
       ];
     case "host":
-      return judgeHost(holder.status);
+      return [...judgeHost(holder.status), ...(holder.runsAgents ? [] : [noAgents(holder.status)])];
   }
 }
+
+const noAgents = ({ pid, port }: HostStatus): Finding =>
+  warning(
+    "port",
+    `Host ${pid} on port ${port} runs no agents: prompts are refused, and agents work on without a host`,
+    `end process ${pid}; the next command starts a host that runs them`,
+  );
 
 function judgeHost({ pid, port, version, background, auth, logFile }: HostStatus): Finding[] {
   const log = logFile ? `; it logs to ${logFile}` : "";

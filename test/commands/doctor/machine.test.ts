@@ -12,6 +12,7 @@ const checkup = (more: Partial<Checkup>): Checkup => ({
   entries: () => [],
   chmod() {},
   freeBytes: () => 0,
+  isWritable: () => true,
   findCommand: () => undefined,
   findBrowser: () => undefined,
   versionOf: async () => undefined,

@@ -1,7 +1,7 @@
 // Is what others could read found, and only what is ours closed?
 import { expect, test } from "bun:test";
 import { closeFiles } from "../../../src/commands/doctor/fix.ts";
-import { isTooOpen, judgeModes } from "../../../src/commands/doctor/modes.ts";
+import { isTooOpen, judgeModes, judgeWritable } from "../../../src/commands/doctor/modes.ts";
 import type { Checkup, Entry } from "../../../src/platform/checkup.ts";
 
 const entry = (path: string, mode: number, more: Partial<Entry> = {}): Entry => ({
@@ -65,4 +65,11 @@ test("what cannot be closed is a problem that says why", () => {
     },
   } as unknown as Checkup;
   expect(closeFiles(checkup, "/s")).toMatchObject([{ level: "problem", text: expect.stringContaining("EROFS") }]);
+});
+
+test("[CM3] a state directory that cannot be written is a problem: no host can start", () => {
+  expect(judgeWritable("/s", true)).toEqual([]);
+  expect(judgeWritable("/s", false)).toMatchObject([
+    { level: "problem", hint: expect.stringContaining("XDG_STATE_HOME") },
+  ]);
 });

@@ -25,17 +25,28 @@ const host = (more: Partial<HostStatus> = {}): HostStatus =>
 const owner = { pid: 99, command: "nc" };
 
 test("[CM8] a host is told with its pid, its version and where it logs", () => {
-  const [found, ...more] = judgePort(7, { kind: "host", status: host() }, owner);
+  const [found, ...more] = judgePort(7, { kind: "host", status: host(), runsAgents: true }, owner);
   expect(more).toEqual([]);
   expect(found).toMatchObject({ level: "ok", hint: null });
   expect(found?.text).toBe(`Port 7 is held by host 5, holdfast ${VERSION}, in the background; it logs to /s/h.log`);
 });
 
 test("another version and --auth none are warnings beside it", () => {
-  const found = judgePort(7, { kind: "host", status: host({ version: "0.0.1", auth: "none" }) }, owner);
+  const found = judgePort(
+    7,
+    { kind: "host", status: host({ version: "0.0.1", auth: "none" }), runsAgents: true },
+    owner,
+  );
   expect(found.map(({ level }) => level)).toEqual(["ok", "warning", "warning"]);
   expect(found[1]?.text).toBe(`Host 5 is holdfast 0.0.1, and this is ${VERSION}`);
   expect(found[2]?.text).toContain("--auth none");
+});
+
+test("[LB1] a host that runs no agents is a warning with what to do", () => {
+  const found = judgePort(7, { kind: "host", status: host(), runsAgents: false }, owner);
+  expect(found.map(({ level }) => level)).toEqual(["ok", "warning"]);
+  expect(found[1]?.text).toContain("runs no agents");
+  expect(found[1]?.hint).toContain("end process 5");
 });
 
 test("a stranger is a problem, by pid and name where the system tells, with what to do", () => {
