@@ -2,7 +2,7 @@
 import { expect } from "bun:test";
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { listenerOf, type Tagged, taggedProcesses } from "./leftovers.ts";
+import { listenerOf, signal, type Tagged, taggedProcesses } from "./leftovers.ts";
 import type { Proc, StreamEvent } from "./process.ts";
 import { type Stage, staged } from "./support.ts";
 
@@ -67,7 +67,7 @@ export const withAgents =
       })();
       expect(processesOf(own)).toEqual([]);
     } finally {
-      for (const { pid } of processesOf(own)) process.kill(pid, "SIGKILL");
+      for (const { pid } of processesOf(own)) signal(pid, "SIGKILL");
     }
   };
 

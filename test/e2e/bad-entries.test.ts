@@ -1,6 +1,6 @@
 // What does one bad file cost? Itself: every other session, agent and viewer goes on, and stop --agents ends all of them.
 import { expect, test } from "bun:test";
-import { appendFileSync, chmodSync, chownSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, chmodSync, chownSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AgentStage, chunks, inJson, prompt, textOf, withAgents } from "./agent-stage.ts";
 import { isRunning } from "./leftovers.ts";
@@ -60,7 +60,9 @@ test(
   besideABadOne((stage) => {
     const [place = ""] = stage.keepers();
     const half = join(place, "..", "deadbeef");
-    Bun.spawnSync(["cp", "-a", place, half]);
+    // Its state may be written anew at this very moment, and then the copy has none.
+    do Bun.spawnSync(["cp", "-a", `${place}/.`, half]);
+    while (!existsSync(join(half, "state.json")));
     const state = JSON.parse(readFileSync(join(half, "state.json"), "utf8"));
     const dead = { pid: 4_194_303, startTime: "1" };
     const gone = { ...state, keeper: dead, agent: dead, holder: dead, exit: { code: 0, signal: null } };

@@ -146,7 +146,7 @@ test(
     expect(JSON.parse(refused.stderr)).toEqual({
       error: { code: "CAPABILITY_NOT_SUPPORTED", message: expect.any(String), data: expect.any(Object) },
     });
-    expect(await json("stop")).toEqual({ stopped: host.pid, next: null, cut: [], working: [] });
+    expect(await json("stop")).toEqual({ stopped: host.pid, next: null, cut: [], working: [], pinned: [], left: [] });
   }),
   60_000,
 );

@@ -88,6 +88,15 @@ export function hostDescriptors(pid: number, port: number): { watching: number[]
   };
 }
 
+/** To one that was just seen, and may be gone by now. */
+export function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== "ESRCH") throw thrown;
+  }
+}
+
 /** A zombie is not: its new parent may take its time. */
 export const isRunning = (pid: number): boolean => /\) [^Z] /.test(read(`/proc/${pid}/stat`));
 

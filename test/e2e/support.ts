@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BINARY } from "../support/binary.ts";
-import { listeners, type Reserved, reservePort, taggedProcesses, unixSockets } from "./leftovers.ts";
+import { listeners, type Reserved, reservePort, signal, taggedProcesses, unixSockets } from "./leftovers.ts";
 import { type Exit, type Proc, type SpawnOptions, startProcess } from "./process.ts";
 import { openTerminal, type Screen } from "./screen.ts";
 import { until } from "./until.ts";
@@ -160,7 +160,7 @@ function openStage({ port, release }: Reserved): { stage: Stage; leave(failed: b
 
   const endAll = async (): Promise<void> => {
     for (const work of deferred.reverse()) await work();
-    for (const { pid } of stage.processes()) process.kill(pid, "SIGCONT");
+    for (const { pid } of stage.processes()) signal(pid, "SIGCONT");
     for (const proc of procs) if (proc.running) proc.kill("SIGTERM");
     await until(
       `the end after SIGTERM of: ${procs.map(({ pid, name }) => `${pid} ${name}`).join(", ")}`,
@@ -198,7 +198,7 @@ function openStage({ port, release }: Reserved): { stage: Stage; leave(failed: b
         if (!failed) throw thrown;
         console.error(`And afterwards: ${thrown}`);
       } finally {
-        for (const { pid } of stage.processes()) process.kill(pid, "SIGKILL");
+        for (const { pid } of stage.processes()) signal(pid, "SIGKILL");
         rmSync(directory, { recursive: true, force: true });
         release();
       }
