@@ -7,6 +7,7 @@ import { scriptedBrain } from "./support/brain.ts";
 import { chromiumStable } from "./support/chromium.ts";
 import { type Ran, runTask, type TaskOptions } from "./support/run-task.ts";
 import { startSite } from "./support/site.ts";
+import "./support/two-at-once.ts";
 
 const stable = chromiumStable();
 const site = startSite();

@@ -8,6 +8,7 @@ import { type Chromium, chromiumStable } from "./support/chromium.ts";
 import { runTask, type TaskEvent } from "./support/run-task.ts";
 import { startSite } from "./support/site.ts";
 import { watchStandby } from "./support/standby.ts";
+import "./support/two-at-once.ts";
 
 const stable = chromiumStable();
 const site = startSite();

@@ -4,6 +4,7 @@ import { scriptedBrain } from "./support/brain.ts";
 import { chromiumStable } from "./support/chromium.ts";
 import { FAULTS } from "./support/faulty.ts";
 import { runTask } from "./support/run-task.ts";
+import "./support/two-at-once.ts";
 
 const stable = chromiumStable();
 afterAll(() => stable.end());

@@ -9,6 +9,7 @@ import { expectFinished, expectPictures, LOSSES, type Loss, outlineOf } from "./
 import { runTask } from "./support/run-task.ts";
 import { startSite } from "./support/site.ts";
 import { watchStandby } from "./support/standby.ts";
+import "./support/two-at-once.ts";
 
 const stable = chromiumStable();
 const site = startSite();

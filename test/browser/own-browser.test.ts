@@ -10,6 +10,7 @@ import { createTempDir } from "../support/temp-dir.ts";
 import { forever, scriptedBrain } from "./support/brain.ts";
 import { runTask } from "./support/run-task.ts";
 import { startSite } from "./support/site.ts";
+import "./support/two-at-once.ts";
 
 const site = startSite();
 afterAll(() => site.end());

@@ -6,6 +6,7 @@ import { type CdpProxy, type Command, type Meddle, proxyCdp } from "./support/cd
 import { type Chromium, chromiumStable } from "./support/chromium.ts";
 import { runTask, type TaskEvent, type TaskOptions } from "./support/run-task.ts";
 import { startSite } from "./support/site.ts";
+import "./support/two-at-once.ts";
 
 const stable = chromiumStable();
 const site = startSite();

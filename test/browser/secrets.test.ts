@@ -8,6 +8,7 @@ import { scriptedBrain } from "./support/brain.ts";
 import { chromiumStable } from "./support/chromium.ts";
 import { runTask } from "./support/run-task.ts";
 import { startSite } from "./support/site.ts";
+import "./support/two-at-once.ts";
 
 const stable = chromiumStable();
 const site = startSite();

@@ -8,6 +8,7 @@ import { type ChatReply, startChatServer } from "../fixtures/chat-server.ts";
 import { withAgents } from "./agent-stage.ts";
 import type { StreamEvent } from "./process.ts";
 import { type Stage, staged } from "./support.ts";
+import "../browser/support/two-at-once.ts";
 import { until } from "./until.ts";
 
 const stable = chromiumStable();

@@ -119,7 +119,7 @@ describe.concurrent("a port whose holder says nothing of use", () => {
         for (const { stderr } of ran) expect(stderr).toContain(`held by process ${process.pid} `);
         for (const { stderr } of ran.slice(0, 2)) expect(stderr).toContain("choose another port with --port");
         for (const { ms } of ran) expect(ms).toBeGreaterThan(2_900);
-        for (const { ms } of ran) expect(ms).toBeLessThan(20_000);
+        for (const { ms } of ran) expect(ms).toBeLessThan(50_000);
         // Each tried more than once.
         expect(taken).toBeGreaterThanOrEqual(3 * lines.length);
       }),

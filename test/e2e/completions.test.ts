@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openTerminal } from "./screen.ts";
 import { type Stage, staged } from "./support.ts";
+import { until } from "./until.ts";
 
 const has = (shell: string): boolean => Bun.which(shell) !== null;
 
@@ -16,6 +17,13 @@ async function inBash(stage: Stage, ...words: string[]): Promise<string[]> {
   expect({ words, code, stderr }).toEqual({ words, code: 0, stderr: "" });
   return stdout.split("\n").filter(Boolean);
 }
+
+/** What is live: whoever completes waits for a host only as long as a person does, and then offers nothing. */
+const offered = (stage: Stage, ...words: string[]): Promise<string[]> =>
+  until(`an offer after ${words.join(" ")}`, async () => {
+    const found = await inBash(stage, ...words);
+    return found.length > 0 && found;
+  });
 
 test(
   "bash completes commands, flags, choices, topics, files, and without a host it is silent and starts none",
@@ -47,10 +55,10 @@ test(
     await stage.run(["prompt", "demo", "hello", "--session", "work"]);
     await stage.run(["prompt", "demo", "hello"]);
     // Not the one that was closed with its only prompt.
-    expect(await inBash(stage, "holdfast", "attach", "")).toEqual(["work"]);
-    expect(await inBash(stage, "holdfast", "prompt", "demo", "hi", "-s", "w")).toEqual(["work"]);
-    expect(await inBash(stage, "holdfast", "exec", "1", "--instance", "")).toEqual(["one"]);
-    const ids = await inBash(stage, "holdfast", "exec", "1", "--session", "");
+    expect(await offered(stage, "holdfast", "attach", "")).toEqual(["work"]);
+    expect(await offered(stage, "holdfast", "prompt", "demo", "hi", "-s", "w")).toEqual(["work"]);
+    expect(await offered(stage, "holdfast", "exec", "1", "--instance", "")).toEqual(["one"]);
+    const ids = await offered(stage, "holdfast", "exec", "1", "--session", "");
     expect(ids).toHaveLength(2);
     expect((await stage.run(["exec", "6 * 7", "--session", ids[0] as string])).stdout).toBe("42\n");
     const file = join(stage.directory, "home", ".config", "holdfast");

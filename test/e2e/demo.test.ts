@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { findBrowser } from "../../src/platform/find-browser.ts";
 import { mentioning } from "./leftovers.ts";
 import { SHORT_DIRECTORY, type Stage, staged } from "./support.ts";
+import "../browser/support/two-at-once.ts";
 import { until } from "./until.ts";
 
 /** Less than 30 s on a quiet machine; others may work here. */

@@ -52,7 +52,9 @@ async function openMcp(stage: Stage): Promise<Mcp> {
     call,
     async json(name, values) {
       const { content, isError } = await call(name, values);
-      if (isError || content.length !== 1) throw new Error(JSON.stringify(content));
+      // A slow machine is told to wait.
+      const [, ...notes] = content.filter(({ text = "" }) => !/^note: .* \(\d+ s\)$/.test(text));
+      if (isError || notes.length > 0) throw new Error(JSON.stringify(content));
       return JSON.parse(content[0]?.text ?? "") as never;
     },
     async fault(name, values) {
