@@ -10,7 +10,7 @@ const codeFor = (scene: Scene, token: string): string => {
   const delay = scene.dice.chance(0.3)
     ? `await new Promise((done) => setTimeout(done, ${scene.dice.whole(5, 80)})); `
     : "";
-  return `${delay}require("node:fs").appendFileSync(${JSON.stringify(tokensFile(scene))}, "${token}\\n")`;
+  return `${delay}require("node:fs").appendFileSync(${JSON.stringify(tokensFile(scene))}, "\\n${token}\\n")`;
 };
 
 /** A JavaScript session that is started again when it is gone. */
