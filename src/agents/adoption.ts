@@ -10,6 +10,7 @@ import type { Launcher } from "./launcher.ts";
 import type { Opener } from "./opener.ts";
 import type { Registry } from "./registry.ts";
 import type { AgentSession } from "./session.ts";
+import { isAtRest } from "./session-needs.ts";
 
 export interface AdoptionDeps {
   clock: Clock;
@@ -94,8 +95,10 @@ async function adopt(deps: AdoptionDeps, signal: AbortSignal, late: Map<string, 
     hosts.add(agent);
     manager.adopt(agent, adopted);
   };
-  const resume = (session: AgentSession, adopted: Adopted | undefined): void =>
+  const resume = (session: AgentSession, adopted: Adopted | undefined): void => {
+    if (isAtRest(session)) return;
     isolated(`Session ${session.options.name}`, () => session.resume(adopted?.client, adopted?.isGone ?? true));
+  };
 
   const left = keepers?.left(signal) ?? [];
   const taken = new Set<LeftAgent>();

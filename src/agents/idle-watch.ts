@@ -148,11 +148,25 @@ export function createIdleWatch(deps: IdleWatchDeps): IdleWatch {
     spare.tick(now);
   };
 
+  let soon: { company: boolean } | undefined;
+  /** Once for all that changes together: a host that takes over many looks at each of them. */
+  const planSoon = (company = false): void => {
+    if (soon) soon.company ||= company;
+    else {
+      soon = { company };
+      queueMicrotask(() => {
+        if (soon?.company) deps.changed();
+        soon = undefined;
+        awake.plan();
+      });
+    }
+  };
+
   const changed = (session: AgentSession): void => {
     const entry = watched.get(session);
     if (entry?.state !== "idle") return;
     notice(session, entry, awake.now());
-    awake.plan();
+    planSoon();
   };
 
   const of = (agent: string) => deps.sessions().filter(({ options }) => options.agent === agent);
@@ -170,8 +184,7 @@ export function createIdleWatch(deps: IdleWatchDeps): IdleWatch {
       const { first, ...entry } = restoredIdle(idle, now, awake.since);
       if (first) entry.dueAt = Math.max(firstDue(session, entry, now), entry.notBefore);
       watched.set(session, entry);
-      awake.plan();
-      deps.changed();
+      planSoon(true);
     },
     lingerMs(agent) {
       const { maxIdleMs } = deps.limits();

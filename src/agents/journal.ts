@@ -10,6 +10,9 @@ export type { Source };
 export interface FoldKeeper {
   read(): string | undefined;
   keep(text: string): void;
+  /** A record was added. */
+  grew?(journal: Journal): void;
+  closed?(journal: Journal): void;
 }
 
 export interface Journal {
@@ -18,6 +21,8 @@ export interface Journal {
   readonly fold: Readonly<SessionFold>;
   /** Keeps the fold, if there is more to it than can be read at once. */
   checkpoint(): void;
+  /** Keeps the fold as it is now: then the next host need not open the file. */
+  rest(): void;
   append(type: string, data: Record<string, unknown>, source?: Source): SessionRecord;
   /** Records behind `after`, some at a time. */
   read(after: number, maxBytes: number): SessionRecord[];
@@ -107,8 +112,8 @@ export function openJournal(file: JournalFile, now: () => string, folds?: FoldKe
     characters += size;
   };
 
-  const checkpoint = (): void => {
-    if (!folds || end - foldedAt < SHORT_BYTES) return;
+  const keepFold = (leastBytes: number): void => {
+    if (!folds || isClosed || end - foldedAt < leastBytes) return;
     foldedAt = end;
     try {
       folds.keep(JSON.stringify({ offset: end, fold } satisfies Kept));
@@ -151,12 +156,15 @@ export function openJournal(file: JournalFile, now: () => string, folds?: FoldKe
     return marks[low]?.offset ?? 0;
   };
 
-  return {
+  const checkpoint = (): void => keepFold(SHORT_BYTES);
+
+  const journal: Journal = {
     get lastSeq() {
       return fold.seq;
     },
     fold,
     checkpoint,
+    rest: () => keepFold(1),
     append(type, data, source) {
       const record: SessionRecord = { seq: fold.seq + 1, at: now(), type, data };
       const whole = source ? { ...record, source } : record;
@@ -168,6 +176,7 @@ export function openJournal(file: JournalFile, now: () => string, folds?: FoldKe
       mark(record.seq, offset);
       keep(record, line.length);
       if (end - foldedAt > FOLD_BYTES || type === "turn-ended") checkpoint();
+      folds?.grew?.(journal);
       return record;
     },
     read(after, maxBytes) {
@@ -194,7 +203,9 @@ export function openJournal(file: JournalFile, now: () => string, folds?: FoldKe
     },
     close() {
       isClosed = true;
+      folds?.closed?.(journal);
       file.close();
     },
   };
+  return journal;
 }

@@ -11,9 +11,10 @@ export interface Lingers {
 export function createLingers(manager: AgentManager, watch: IdleWatch): Lingers {
   const told = new Map<string, number>();
   const tell = (agent: string): void => {
-    const ms = watch.lingerMs(agent);
     const kept = manager.processOf(agent)?.kept;
-    if (!kept || told.get(agent) === ms) return;
+    if (!kept) return;
+    const ms = watch.lingerMs(agent);
+    if (told.get(agent) === ms) return;
     told.set(agent, ms);
     kept.linger(ms);
   };

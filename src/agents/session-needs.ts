@@ -50,3 +50,7 @@ export const hasNothingToDo = ({ work: { turn, queued, openToolCalls } }: AgentS
 /** Made for one prompt, which is over, and nobody looks on. */
 export const isDone = ({ fold, viewers }: AgentSession): boolean =>
   fold.closes === true && !fold.closed && fold.open.length === 0 && viewers.size === 0;
+
+/** An earlier host left nothing to go on with; one that was made for a prompt may have to be closed. */
+export const isAtRest = ({ fold, isPostponed }: AgentSession): boolean =>
+  fold.open.length === 0 && !fold.closes && !isPostponed;

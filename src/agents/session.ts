@@ -181,7 +181,7 @@ export class AgentSession {
       if (this.#running) this.record("turn-ended", { promptId: this.#running.promptId, ...LOST });
       for (const promptId of this.#queue.ids) this.record("turn-ended", { promptId, ...NEVER_SENT });
     }
-    this.#deps.journal.checkpoint();
+    this.#deps.journal.rest();
     this.#scribe.end();
   }
 

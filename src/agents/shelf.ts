@@ -3,10 +3,13 @@ import { join } from "node:path";
 import { type PruneLimits, toPrune } from "../core/prune.ts";
 import { titleOf } from "../core/session-fold.ts";
 import type { Clock, Files } from "../platform/world.ts";
-import { SessionName, type SessionRecord } from "../protocol/agents.ts";
+import type { SessionRecord } from "../protocol/agents.ts";
 import { messageOf } from "../protocol/fault.ts";
+import { SESSION_NAME } from "../protocol/vocabulary.ts";
 import { createInUse, type InUse } from "./in-use.ts";
 import { type FoldKeeper, foldIn, type Journal, openJournal, parseRecord } from "./journal.ts";
+import { openedWhenNeeded } from "./journal-when-needed.ts";
+import { createResting } from "./resting.ts";
 import { diskFull } from "./scribe.ts";
 
 export type ForgetConversation = (agent: string, acpSessionId: string) => void;
@@ -35,6 +38,7 @@ const PEEK_LINES = 40;
 /** `forget`: what the agent itself kept of a conversation goes with its journal. */
 export function createShelf(clock: Clock, files: Files, directory: string, forget?: ForgetConversation): Shelf {
   const inUse = createInUse(files, directory);
+  const resting = createResting(clock);
   const file = (name: string): string => join(directory, `${name}${END}`);
   const foldFile = (name: string): string => join(directory, `${name}.fold.json`);
   const serversFile = (name: string): string => join(directory, `${name}.mcp.json`);
@@ -43,14 +47,20 @@ export function createShelf(clock: Clock, files: Files, directory: string, forge
       .list(directory)
       .filter((each) => each.endsWith(END))
       .map((each) => each.slice(0, -END.length));
-  const open = (name: string): Journal => {
+  const open = (name: string, bytes: number): Journal => {
     const folds: FoldKeeper = {
       read: () => files.readPrivate(foldFile(name)),
       keep: (text) => files.replace(foldFile(name), text),
+      ...resting,
     };
-    return openJournal(files.journal(file(name)), () => clock.iso(), folds);
+    return openJournal(
+      openedWhenNeeded(() => files.journal(file(name)), bytes),
+      () => clock.iso(),
+      folds,
+    );
   };
-  const has = (name: string): boolean => SessionName.safeParse(name).success && files.stats(file(name)) !== undefined;
+  const statsOf = (name: string) => (SESSION_NAME.pattern.test(name) ? files.stats(file(name)) : undefined);
+  const has = (name: string): boolean => statsOf(name) !== undefined;
   /** From the beginning on up to one of this type, without reading the rest. */
   const recordsTo = (name: string, type: string): SessionRecord[] => {
     const records: SessionRecord[] = [];
@@ -131,7 +141,7 @@ export function createShelf(clock: Clock, files: Files, directory: string, forge
     },
     create(name, agent, cwd) {
       files.directory(directory);
-      const journal = open(name);
+      const journal = open(name, statsOf(name)?.bytes ?? 0);
       try {
         journal.append("session-created", { name, agent, cwd });
         return journal;
@@ -141,8 +151,9 @@ export function createShelf(clock: Clock, files: Files, directory: string, forge
       }
     },
     find(name) {
-      if (!has(name)) return undefined;
-      const journal = open(name);
+      const stats = statsOf(name);
+      if (!stats) return undefined;
+      const journal = open(name, stats.bytes);
       // Torn before its first record: it never began.
       if (journal.lastSeq > 0) return journal;
       journal.close();

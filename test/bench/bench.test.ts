@@ -115,6 +115,7 @@ test(
       /[\d.]+ × .*bare [\d,]+\/s, ours [\d,]+\/s/,
     );
     expect(lineOf("Memory of a keeper, private")).toMatch(/MiB PSS|unknown/);
+    expect(lineOf("kill -9 to the next line, 5 open sessions, to one")).toMatch(/ {2}≤ 2 × +[\d.]+ × +(ok|missed) {2}/);
     expect(readdirSync(folder)).toEqual([]);
     expect(leftovers(folder)).toEqual([]);
   },
