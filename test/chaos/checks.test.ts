@@ -142,6 +142,12 @@ describe("exit codes", () => {
       "undocumented exit",
     );
   });
+  test("an agent that seems deaf and a browser that never answers are excused where the machine had no time", () => {
+    expect(judge(command("cancel", 6))).toBe("undocumented exit");
+    expect(judge(command("cancel", 6), [fault("starve")])).toBeUndefined();
+    expect(judge(command("cancel", 5), [fault("starve")])).toBe("undocumented exit");
+    expect(judge(command("browse", 8), [fault("starve")])).toBeUndefined();
+  });
   test("[CM3] 130 is for those that were told, 1 for those that another one cancelled", () => {
     expect(judge(command("prompt", 130))).toBe("undocumented exit");
     expect(judge(command("prompt", 130, { told: [{ at: NOON, signal: "SIGINT" }] }))).toBeUndefined();

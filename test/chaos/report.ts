@@ -24,11 +24,16 @@ export const noCounts = (): Counts => ({
   commands: 0,
 });
 
+/** Nobody did it: the machine had no time for us. */
+export const STARVED = "starve";
 const FRESH = "told within a second";
 
-export function countOf({ commands, faults, promotions }: History): Counts {
+/** Of what happened since then; commands are forgotten when they are counted. */
+export function countOf({ commands, ...all }: History, since = 0): Counts {
+  const faults = all.faults.filter(({ at }) => at >= since);
+  const promotions = all.promotions.filter(({ at }) => at >= since);
   const kills: Record<string, number> = {};
-  for (const { what } of faults) if (what !== FRESH) kills[what] = (kills[what] ?? 0) + 1;
+  for (const { what } of faults) if (what !== FRESH && what !== STARVED) kills[what] = (kills[what] ?? 0) + 1;
   const ofKind = (...kinds: string[]): number => commands.filter(({ kind }) => kinds.includes(kind)).length;
   return {
     phases: 1,

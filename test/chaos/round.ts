@@ -11,7 +11,7 @@ import { checkLeft } from "./checks/leftovers.ts";
 import { type Disk, fillDisk, openDisk } from "./disk.ts";
 import type { Fault } from "./faults/fault.ts";
 import { createHistory, type Violation } from "./history.ts";
-import { startLoad } from "./load.ts";
+import { startLoad, watchLag } from "./load.ts";
 import { addCounts, type Counts, countOf, noCounts } from "./report.ts";
 import { causes, suspects, tellStory } from "./story.ts";
 import { createWorks } from "./work.ts";
@@ -58,6 +58,7 @@ export async function playRound(options: RoundOptions): Promise<RoundResult> {
   const yard = await openYard(history, disk?.directory);
   const endLoad = startLoad(options.load);
   const holdings: Holding[] = [];
+  const endLag = watchLag(history);
   const looking = setInterval(() => {
     const pids = yard.processes.members("host", "standby", "client").map(({ pid }) => pid);
     holdings.push(...journalsHeld(pids, yard.sessionsDirectory()));
@@ -95,6 +96,7 @@ export async function playRound(options: RoundOptions): Promise<RoundResult> {
   try {
     for (let left = seconds * 1_000; left > 0 && !signal.aborted; left -= PHASE_MS) {
       const name = `p${counts.phases + 1}`;
+      const since = Date.now();
       await playPhase(yard, works, {
         seed: dice.whole(0, 2 ** 31),
         name,
@@ -104,10 +106,10 @@ export async function playRound(options: RoundOptions): Promise<RoundResult> {
       });
       await calm(yard, works);
       const { found } = checkAll(yard, works, holdings);
-      addCounts(counts, countOf(history));
+      addCounts(counts, countOf(history, since));
       add(found);
       say(
-        `phase ${counts.phases}: ${history.faults.length} faults, ${history.commands.length} commands, ${found.length} violations`,
+        `phase ${counts.phases}: ${history.faults.filter(({ at }) => at >= since).length} faults, ${history.commands.length} commands, ${found.length} violations`,
       );
       forget(yard);
       holdings.length = 0;
@@ -123,6 +125,7 @@ export async function playRound(options: RoundOptions): Promise<RoundResult> {
   } finally {
     stopWatching();
     clearInterval(looking);
+    endLag();
     endLoad();
     for (const { pid } of yard.processes.all()) process.kill(pid, "SIGKILL");
     yard.remove();
@@ -148,9 +151,8 @@ function usable(faults: readonly Fault[], disk: Disk | undefined, say: (line: st
   return disk ? [...found, fillDisk(disk)] : found;
 }
 
-/** What was checked is not checked again. */
+/** What was checked is not checked again; faults stay, since they explain what the journals tell for ever. */
 function forget({ history, running }: Yard): void {
   const alive = new Set([...running].map(({ command }) => command));
   history.commands.splice(0, history.commands.length, ...history.commands.filter((each) => alive.has(each)));
-  for (const list of [history.faults, history.promotions, history.notes]) list.length = 0;
 }

@@ -26,6 +26,7 @@ interface Handlers {
 
 const STAY = { deadlineMs: Number.POSITIVE_INFINITY };
 const LEAVE_MS = 20_000;
+const ANSWER_MS = 90_000;
 
 export function openPeer(yard: Yard, kind: string, words: readonly string[], handlers: Handlers): PipePeer {
   const pending = new Map<number, (answer: Answer) => void>();
@@ -51,6 +52,10 @@ export function openPeer(yard: Yard, kind: string, words: readonly string[], han
     for (const settle of pending.values()) settle({ isGone: true });
     pending.clear();
   });
+  function giveUp(): void {
+    running.command.isHung = true;
+    running.tell("SIGKILL");
+  }
   function write(message: Json): void {
     if (!running.isOver()) running.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
   }
@@ -60,17 +65,18 @@ export function openPeer(yard: Yard, kind: string, words: readonly string[], han
       if (running.isOver()) return Promise.resolve({ isGone: true });
       const id = ++ids;
       return new Promise((resolve) => {
-        pending.set(id, resolve);
+        const late = setTimeout(giveUp, ANSWER_MS);
+        pending.set(id, (answer) => {
+          clearTimeout(late);
+          resolve(answer);
+        });
         write({ id, method, params });
       });
     },
     notify: (method, params) => write({ method, params }),
     async leave() {
       running.closeInput();
-      const late = setTimeout(() => {
-        running.command.isHung = true;
-        running.tell("SIGKILL");
-      }, LEAVE_MS);
+      const late = setTimeout(giveUp, LEAVE_MS);
       await running.ended;
       clearTimeout(late);
     },

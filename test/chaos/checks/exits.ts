@@ -54,6 +54,9 @@ export const RULES: readonly Rule[] = [
   { kinds: ["attach"], codes: [1], when: did("stop host") },
   // It does not listen, and that is said after 5 s.
   { kinds: ["cancel", "prompt"], codes: [6], when: did("freeze agent", "freeze keeper", "kill agent") },
+  // The machine had no time: an agent seems deaf, a browser never answers.
+  { kinds: ["cancel", "prompt"], codes: [6], when: did("starve") },
+  { kinds: ["browse"], codes: [8], when: did("starve") },
   // Somebody else holds the port: what `serve` without --standby is for.
   { kinds: ["serve"], codes: [4], when: (_, { words }) => !words.includes("--standby") },
   // Outcome unknown, and never sent again by itself.
