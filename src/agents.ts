@@ -3,12 +3,15 @@ import { tmpdir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { type AgentDefinition, allDefinitions, type ServerOf } from "./agents/definitions.ts";
 import { createConversationStore, demoStore } from "./agents/demo-agent/store.ts";
+import { unlessElsewhere } from "./agents/left-alone.ts";
 import { createAgentService } from "./agents/service.ts";
+import type { AgentService } from "./agents/service-needs.ts";
 import type { ServiceNeeds } from "./bridge/ask-service.ts";
 import type { EndingService } from "./bridge/bridge.ts";
 import type { State } from "./bridge/state.ts";
 import { NO_CAP_MS } from "./core/idle.ts";
 import { retentionOf } from "./core/prune.ts";
+import { createHomes } from "./keeper/homes.ts";
 import { createKeepers, type KeptAgents, newestSeen } from "./keeper/keepers.ts";
 import { commandPath, findCommand, spawnAgent } from "./platform/agent-child.ts";
 import type { Generation } from "./platform/agent-world.ts";
@@ -18,10 +21,12 @@ import { filesUnder, takeGeneration } from "./platform/generation.ts";
 import { connectLines } from "./platform/line-socket.ts";
 import { kill, lifeOf, ownMark } from "./platform/processes.ts";
 import { selfCommand, startDetached } from "./platform/self.ts";
+import { holdShared, isHeld } from "./platform/shared-lock.ts";
 import { sweepMarks } from "./platform/strays.ts";
 import { hasFifos } from "./platform/system.ts";
 import { nameHostIfTagged, sweepTagged } from "./platform/tagged.ts";
 import { openWatchesFirst, tailFile } from "./platform/tail.ts";
+import { whereabouts } from "./platform/whereabouts.ts";
 import type { World } from "./platform/world.ts";
 import type { Config } from "./protocol/config.ts";
 
@@ -62,6 +67,7 @@ function keepersAt(
   if (!hasFifos) return undefined;
   const { clock, files, log } = world;
   return createKeepers({
+    here: whereabouts(),
     clock,
     files,
     log,
@@ -95,9 +101,8 @@ export function agentService(
   // Makes the directory too.
   state.token();
   openWatchesFirst(state.directory);
-  return (port, needs) => {
-    nameHostIfTagged();
-    const directory = state.portDirectory(port);
+
+  const openService = (port: number, directory: string, needs: ServiceNeeds): AgentService => {
     const generation = takeGeneration(world.files, world.clock, directory, newestSeen(world.files, directory));
     const own = { ...world, files: filesUnder(generation, world.files) };
     const keepers = keepersAt(own, directory, generation, needs);
@@ -115,6 +120,24 @@ export function agentService(
       forget(agent, acpSessionId) {
         if (agent === DEMO) createConversationStore(own.files, demoStore(state.directory)).remove(acpSessionId);
       },
+    });
+  };
+
+  return (port, needs) => {
+    nameHostIfTagged();
+    const directory = state.portDirectory(port);
+    const here = whereabouts();
+    // Whoever takes over is in a hurry, and the first lock takes a millisecond.
+    const hold = (path: string): void => void world.clock.after(0, () => holdShared(path));
+    const homes = createHomes({ ...world, directory, here, hold, isHeld });
+    return unlessElsewhere({
+      port,
+      elsewhere: homes.others,
+      open() {
+        homes.enter();
+        return openService(port, directory, needs);
+      },
+      warn: (message) => world.log.warn(message),
     });
   };
 }

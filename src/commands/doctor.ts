@@ -108,10 +108,10 @@ function checkToken({ state, world }: Context): Finding[] {
   }
 }
 
-async function checkKeepers(context: Context, { isAlive }: Checkup): Promise<Finding[]> {
+async function checkKeepers(context: Context, checkup: Checkup): Promise<Finding[]> {
   let ports: ReturnType<typeof keptPorts>;
   try {
-    ports = keptPorts(context.world.files, context.state.directory, isAlive);
+    ports = keptPorts(context.world.files, context.state.directory, checkup);
   } catch (thrown) {
     const { directory } = context.state;
     const says = (why: string) => `What is kept in "${directory}" cannot be looked at: ${why}`;

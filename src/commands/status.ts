@@ -43,7 +43,7 @@ export const status = holdfastCommand({
 /** Where no host runs agents may work on all the same. */
 function orWithKeepers({ world, state }: Context, port: number, thrown: unknown): unknown {
   if (!(thrown instanceof HostUnreachableError) || !thrown.data["nobody"]) return thrown;
-  const kept = keptPorts(world.files, state.directory, systemCheckup.isAlive).find((each) => each.port === port)?.kept;
+  const kept = keptPorts(world.files, state.directory, systemCheckup).find((each) => each.port === port)?.kept;
   const alive = (kept ?? []).filter(({ agentPid }) => agentPid !== undefined);
   if (alive.length === 0) return thrown;
   const names = alive.map(
@@ -65,6 +65,8 @@ async function look({ env }: Context, connection: BridgeConnection): Promise<Fou
   return { ...status, agents: agents.filter((agent) => agent.status !== "idle"), agentSessions };
 }
 
+/** In use where this host does not reach, though it shares the state directory. */
+const isElsewhere = ({ status }: AgentInfo): boolean => status === "elsewhere";
 /** The rest is in --json. */
 const STDERR_LINES = 3;
 
@@ -90,8 +92,13 @@ function show({ printer }: Context, found: Found): void {
     const line = `    ${info.sessionId}  ${info.instanceId}  ${info.context}  ${info.placeName}  ${info.state}${silent}`;
     printer.line(safe(line));
   }
-  printer.line(`  agents         ${found.agents.length}`);
-  for (const { name, status, pid, keeper, stderr = [] } of found.agents) {
+  const [elsewhere, agents] = [found.agents.filter(isElsewhere), found.agents.filter((each) => !isElsewhere(each))];
+  printer.line(`  agents         ${agents.length}`);
+  if (elsewhere.length > 0) {
+    const count = elsewhere.length === 1 ? "1 agent" : `${elsewhere.length} agents`;
+    printer.line(`    ${count} of another machine or namespace ${elsewhere.length === 1 ? "is" : "are"} left alone`);
+  }
+  for (const { name, status, pid, keeper, stderr = [] } of agents) {
     printer.line(`    ${name}  ${status}  pid ${pid ?? "none"}${keeper ? `  keeper ${keeper}` : ""}`);
     if (status === "connected") continue;
     for (const said of stderr.slice(-STDERR_LINES)) printer.line(safe(`      stderr: ${said}`));

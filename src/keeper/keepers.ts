@@ -1,8 +1,10 @@
 // Which agents of this port does a keeper hold? The directory tells; a new host takes over what earlier ones left.
 import { join } from "node:path";
+import { originOf } from "../core/whereabouts.ts";
 import type { AgentProcessEvents, Keepers, LeftAgent, ProcessMark, SpawnAgent } from "../platform/agent-world.ts";
 import type { Files } from "../platform/world.ts";
 import { messageOf } from "../protocol/fault.ts";
+import type { Whereabouts } from "../protocol/whereabouts.ts";
 import { endUnreached } from "./end-unreached.ts";
 import { readInputs } from "./input-log.ts";
 import { createKeptAgent, type KeptAgentDeps, type KeptProcess } from "./kept-agent.ts";
@@ -19,6 +21,7 @@ export interface KeepersDeps extends Omit<KeptAgentDeps, "place" | "spec" | "fen
   self: ProcessMark;
   find(command: string, path: string): string | undefined;
   lingerMs(): number;
+  here: Whereabouts | undefined;
 }
 
 export interface KeptAgents extends Keepers {
@@ -41,6 +44,13 @@ export function newestSeen(files: Files, directory: string): number {
 
 const RUN = /^[A-Za-z0-9-]+$/;
 const RUN_LETTERS = 8;
+/** Of another boot, or of a home that nobody holds any more: numbers of processes are others' now, and none is looked at. */
+const NOBODY_LIVES = {
+  lifeOf: () => "dead",
+  kill() {},
+  sweep: () => 0,
+  connect: async () => ({ kind: "refused" }),
+} as const satisfies Partial<KeepersDeps>;
 
 export function createKeepers(deps: KeepersDeps): KeptAgents {
   const { files, log, generation } = deps;
@@ -58,8 +68,10 @@ export function createKeepers(deps: KeepersDeps): KeptAgents {
     if (!isFenced) tellFenced();
     isFenced = true;
   };
+  const lookedAtBy = (spec: KeeperSpec | undefined): KeepersDeps =>
+    originOf(spec?.where, deps.here) === "here" ? deps : { ...deps, ...NOBODY_LIVES };
   const processAt = (place: Place, spec: KeeperSpec): KeptProcess => {
-    const process = createKeptAgent({ ...deps, place, spec, fenced });
+    const process = createKeptAgent({ ...lookedAtBy(spec), place, spec, fenced });
     ours.set(place.directory, process);
     return process;
   };
@@ -69,7 +81,8 @@ export function createKeepers(deps: KeepersDeps): KeptAgents {
     const spec = place.spec();
     // Begun and never finished, or half removed: there is no agent, or none any more. A keeper that still starts one
     // has claimed it; where nobody has, nobody can any more.
-    const isDead = (mark: ProcessMark): boolean => deps.lifeOf(mark) === "dead";
+    const { lifeOf } = lookedAtBy(spec);
+    const isDead = (mark: ProcessMark): boolean => lifeOf(mark) === "dead";
     if (!spec || (!place.state() && place.claim(deps.self, isDead))) {
       place.remove();
       return [];
@@ -99,7 +112,7 @@ export function createKeepers(deps: KeepersDeps): KeptAgents {
         },
         async abandon() {
           leave();
-          const left = await endUnreached(deps, place);
+          const left = await endUnreached(lookedAtBy(spec), place);
           if (left !== undefined) log.warn(`${spec.agent} could not be ended: ${left}`);
         },
       },
@@ -125,7 +138,10 @@ export function createKeepers(deps: KeepersDeps): KeptAgents {
       const ended = names()
         .map((name) => join(home, name))
         .filter((directory) => ours.get(directory)?.isReleased !== false)
-        .map((directory) => endUnreached(deps, placeAt(files, directory)));
+        .map((directory) => {
+          const place = placeAt(files, directory);
+          return endUnreached(isolated(directory, () => [lookedAtBy(place.spec())])[0] ?? deps, place);
+        });
       return (await Promise.all(ended)).filter((why) => why !== undefined);
     },
     spawn({ agent, run, command, args, env, cwd }, events) {
@@ -144,6 +160,7 @@ export function createKeepers(deps: KeepersDeps): KeptAgents {
         tag: deps.newTag(),
         socket: socketFor(place.directory, run),
         lingerMs: deps.lingerMs(),
+        ...(deps.here ? { where: deps.here } : {}),
       };
       files.replace(place.out, "");
       files.replace(place.err, "");

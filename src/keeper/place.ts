@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { HeldCommand, ProcessMark } from "../platform/agent-world.ts";
 import type { Files } from "../platform/world.ts";
 import { isDiskFull } from "../protocol/fault.ts";
+import type { Whereabouts } from "../protocol/whereabouts.ts";
 import type { Exit } from "./wire.ts";
 
 /** Written by the host that starts the keeper, never again. */
@@ -12,6 +13,8 @@ export interface KeeperSpec extends HeldCommand {
   run: string;
   socket: string;
   lingerMs: number;
+  /** Where agent and keeper run; absent in what the first release wrote. */
+  where?: Whereabouts;
 }
 
 /** Written by keepers, replaced as one. */

@@ -1,6 +1,7 @@
 // What may a check of this machine look at, besides the world? Modes, room, versions of programs, the platform itself.
 import { accessSync, chmodSync, constants, existsSync, lstatSync, readdirSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Whereabouts } from "../protocol/whereabouts.ts";
 import { commandPath } from "./agent-child.ts";
 import type { ProcessMark } from "./agent-world.ts";
 import { freeBytes } from "./disk.ts";
@@ -8,6 +9,7 @@ import { findBrowser } from "./find-browser.ts";
 import { hasModes } from "./private.ts";
 import { isDead } from "./processes.ts";
 import { AGENT_TAG, sweepTagged } from "./tagged.ts";
+import { whereabouts } from "./whereabouts.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -37,6 +39,7 @@ export interface Checkup {
   versionOf(command: string, env: Readonly<Record<string, string>>, timeoutMs: number): Promise<string | undefined>;
   /** Or cannot be looked at. */
   isAlive(mark: ProcessMark): boolean;
+  readonly here: Whereabouts | undefined;
 }
 
 const VERSION_CHARACTERS = 100;
@@ -126,4 +129,5 @@ export const systemCheckup: Checkup = {
   findBrowser,
   versionOf: (command, env, timeoutMs) => versionOf(command, env, timeoutMs).catch(() => undefined),
   isAlive: (mark) => !isDead(mark),
+  here: whereabouts(),
 };

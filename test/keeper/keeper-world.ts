@@ -15,6 +15,7 @@ import type {
   Tail,
 } from "../../src/platform/agent-world.ts";
 import { filesUnder, takeGeneration } from "../../src/platform/generation.ts";
+import type { Whereabouts } from "../../src/protocol/whereabouts.ts";
 import { createFakeAgents, type FakeAgent, type FakeAgentOptions, type FakeAgents } from "../agents/fake-agent.ts";
 import { createFakeLines, type FakeLines } from "../support/fake-lines.ts";
 import { createMachine, type FakeProcess, type Machine } from "../support/fake-world.ts";
@@ -58,6 +59,8 @@ export interface KeeperWorld {
   append(held: Held, text: string): void;
   state(held?: Held): KeeperState;
   lifeOf(mark: ProcessMark): Life;
+  /** Where hosts run that are opened from now on; undefined as on systems that do not tell. */
+  here: Whereabouts | undefined;
   /** As where no descriptor is left to look with. */
   isBlind: boolean;
   tail(host: FakeProcess, path: string, from: number, tell: (bytes: Uint8Array) => void): Tail;
@@ -247,6 +250,7 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
     swept,
     lingers,
     lifeOf,
+    here: undefined,
     isBlind: false,
     tail,
     failStart: undefined,
@@ -293,6 +297,7 @@ export function openKeeperWorld(options: FakeAgentOptions & { machine?: Machine 
         find: (command) => `/bin/${command}`,
         lingerMs: () => LINGER_MS,
         shortDirectory: () => "/tmp/short",
+        here: world.here,
       });
       if (fenced) kept.onFenced(fenced);
       return kept;

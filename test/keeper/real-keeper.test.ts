@@ -77,6 +77,7 @@ function openHost(directory: TempDir, at = directory.path): RealHost {
       kill: (pid) => void kill(pid, "SIGKILL"),
       punchHole,
       self: ownMark(),
+      here: undefined,
       newTag: () => tag,
       find: commandPath,
       lingerMs: () => 60_000,

@@ -41,9 +41,9 @@ async function clearPort(context: Context, port: number, count: number): Promise
   return ok("fixed", `Cleared ${counted(count, "leftover")} on port ${port}; what was said last is in the journals`);
 }
 
-export async function clearLeftovers(context: Context, { isAlive }: Checkup): Promise<Finding[]> {
+export async function clearLeftovers(context: Context, checkup: Checkup): Promise<Finding[]> {
   const done: Finding[] = [];
-  for (const { port, kept } of keptPorts(context.world.files, context.state.directory, isAlive)) {
+  for (const { port, kept } of keptPorts(context.world.files, context.state.directory, checkup)) {
     if (kept.length === 0 || !kept.every(isLeftover) || (await isHosted(context, port))) continue;
     try {
       done.push(await clearPort(context, port, kept.length));

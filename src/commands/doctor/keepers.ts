@@ -1,7 +1,9 @@
 // Which agents are held by keepers, of which port, and does a host look after them?
 import { join } from "node:path";
+import { type Origin, originOf } from "../../core/whereabouts.ts";
 import { placeAt } from "../../keeper/place.ts";
 import type { ProcessMark } from "../../platform/agent-world.ts";
+import type { Checkup } from "../../platform/checkup.ts";
 import type { Files } from "../../platform/world.ts";
 import { messageOf } from "../../protocol/fault.ts";
 import { counted, type Finding, ok, problem, warning } from "./finding.ts";
@@ -23,9 +25,14 @@ export interface KeptPort {
 export const isLeftover = ({ agentPid, keeperPid }: Kept): boolean => agentPid === undefined && keeperPid === undefined;
 
 /** Reads, and makes nothing. */
-export function keptPorts(files: Files, stateDirectory: string, isAlive: (mark: ProcessMark) => boolean): KeptPort[] {
+export function keptPorts(
+  files: Files,
+  stateDirectory: string,
+  { isAlive, here }: Pick<Checkup, "isAlive" | "here">,
+): KeptPort[] {
   const ports = join(stateDirectory, "ports");
-  const living = (mark: ProcessMark | null | undefined) => (mark && isAlive(mark) ? mark.pid : undefined);
+  const living = (mark: ProcessMark | null | undefined, origin: Origin) =>
+    mark && origin === "here" && isAlive(mark) ? mark.pid : undefined;
   return files
     .list(ports)
     .filter((name) => /^\d+$/.test(name))
@@ -36,8 +43,13 @@ export function keptPorts(files: Files, stateDirectory: string, isAlive: (mark: 
         try {
           const place = placeAt(files, join(home, run));
           const state = place.state();
-          const agent = place.spec()?.agent ?? "an agent";
-          found.kept.push({ agent, agentPid: living(state?.agent), keeperPid: living(state?.keeper) });
+          const spec = place.spec();
+          const agent = spec?.agent ?? "an agent";
+          const origin = originOf(spec?.where, here);
+          // Of another machine or namespace: not ours to judge, and `status` tells of it.
+          if (origin === "elsewhere") continue;
+          const [agentPid, keeperPid] = [living(state?.agent, origin), living(state?.keeper, origin)];
+          found.kept.push({ agent, agentPid, keeperPid });
         } catch (thrown) {
           found.unreadable.push(messageOf(thrown));
         }

@@ -1,7 +1,9 @@
 // Are keepers, and what dead ones left, told apart?
 import { expect, test } from "bun:test";
 import { judgeKeepers, type Kept, keptPorts } from "../../../src/commands/doctor/keepers.ts";
+import type { ProcessMark } from "../../../src/platform/agent-world.ts";
 import type { Files } from "../../../src/platform/world.ts";
+import type { Whereabouts } from "../../../src/protocol/whereabouts.ts";
 import { createFakeFiles } from "../../support/fake-files.ts";
 
 const kept = (agentPid: number | undefined, keeperPid: number | undefined): Kept => ({
@@ -69,9 +71,25 @@ test("every port's directory is read; a number alone proves nothing, its start t
     "/s/ports/9/keepers/b/spec.json": JSON.stringify({ agent: "codex" }),
     "/s/ports/8/sessions/x.jsonl": "",
   });
-  expect(keptPorts(files, "/s", ({ pid, startTime }) => pid === 1 && startTime === "t")).toEqual([
+  const isAlive = ({ pid, startTime }: ProcessMark): boolean => pid === 1 && startTime === "t";
+  expect(keptPorts(files, "/s", { isAlive, here: undefined })).toEqual([
     { port: 7, kept: [kept(1, undefined)], unreadable: [] },
     { port: 9, kept: [{ agent: "codex", agentPid: undefined, keeperPid: undefined }], unreadable: [] },
+  ]);
+});
+
+test("[KP13] of an earlier boot nobody lives, whatever the numbers say; of another machine or namespace nothing is said", () => {
+  const here: Whereabouts = { id: "a", machine: "m", host: "h", boot: "b", pids: "p", net: "n" };
+  const state = JSON.stringify({ keeper: mark(2), agent: mark(1) });
+  const spec = (where: Whereabouts) => JSON.stringify({ agent: "demo", where });
+  const files = directory({
+    "/s/ports/7/keepers/a/spec.json": spec({ ...here, boot: "before" }),
+    "/s/ports/7/keepers/a/state.json": state,
+    "/s/ports/9/keepers/b/spec.json": spec({ ...here, net: "another" }),
+    "/s/ports/9/keepers/b/state.json": state,
+  });
+  expect(keptPorts(files, "/s", { isAlive: () => true, here })).toEqual([
+    { port: 7, kept: [kept(undefined, undefined)], unreadable: [] },
   ]);
 });
 
@@ -81,7 +99,7 @@ test("what may not be read is told, and hides nothing else", () => {
     if (path.includes("/7/")) throw new Error(`"${path}" is open to others`);
     return files.readPrivate(path);
   };
-  const [first, second] = keptPorts({ ...files, readPrivate }, "/s", () => false);
+  const [first, second] = keptPorts({ ...files, readPrivate }, "/s", { isAlive: () => false, here: undefined });
   if (!first || !second) throw new Error("Two ports are there");
   expect(judgeKeepers(first, false)).toMatchObject([
     { level: "problem", text: expect.stringContaining("open to others") },

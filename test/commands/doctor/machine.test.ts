@@ -17,6 +17,7 @@ const checkup = (more: Partial<Checkup>): Checkup => ({
   findBrowser: () => undefined,
   versionOf: async () => undefined,
   isAlive: () => false,
+  here: undefined,
   ...more,
 });
 
