@@ -26,6 +26,8 @@ export interface AdoptionDeps {
 export interface Adoption {
   /** Resolves when all that answers is taken over, and this session's agent too; a loss when this host leaves first. */
   ready(session?: string): Promise<void>;
+  /** For a session that was not in use when this host began: its agent may be one that was adopted. */
+  resume(session: AgentSession): void;
   /** Also those that answer late, or never. */
   readonly settled: Promise<void>;
   /** This host leaves: nothing is adopted any more when this is done. */
@@ -45,7 +47,8 @@ export function startAdoption(deps: AdoptionDeps): Adoption {
   const ended = Promise.withResolvers<never>();
   ended.promise.catch(() => undefined);
   const late = new Map<string, Promise<void>>();
-  const adopting = adopt(deps, over.signal, late).catch((thrown) =>
+  const byRun = new Map<string, Adopted>();
+  const adopting = adopt(deps, over.signal, late, byRun).catch((thrown) =>
     deps.log.warn(`Not everything that an earlier host left could be taken over: ${messageOf(thrown)}`),
   );
   let isAdopted = false;
@@ -60,6 +63,11 @@ export function startAdoption(deps: AdoptionDeps): Adoption {
       if (coming) await Promise.race([coming, ended.promise]);
       if (over.signal.aborted) throw hostLeaves();
     },
+    resume(session) {
+      const adopted = byRun.get(session.fold.run ?? "");
+      if (adopted && !adopted.isGone) deps.opener.isOpen(adopted.client, session);
+      session.resume(adopted?.client, adopted?.isGone ?? true);
+    },
     settled: adopting.then(() => Promise.all(late.values())).then(() => undefined),
     async end() {
       over.abort();
@@ -69,7 +77,12 @@ export function startAdoption(deps: AdoptionDeps): Adoption {
   };
 }
 
-async function adopt(deps: AdoptionDeps, signal: AbortSignal, late: Map<string, Promise<void>>): Promise<void> {
+async function adopt(
+  deps: AdoptionDeps,
+  signal: AbortSignal,
+  late: Map<string, Promise<void>>,
+  byRun: Map<string, Adopted>,
+): Promise<void> {
   const { clock, log, keepers, launcher, manager, opener, registry, watch } = deps;
   /** One bad thing costs only itself. */
   const isolated = <Result>(what: string, work: () => Result): Result | undefined => {
@@ -85,7 +98,13 @@ async function adopt(deps: AdoptionDeps, signal: AbortSignal, late: Map<string, 
     const started = isolated(`${left.agent} of an earlier host`, () => launcher.adopt(left));
     // Its turns are told as lost: then it must not work on.
     if (!started) void left.abandon();
-    return started && { left, isGone, ...started };
+    if (!started) return undefined;
+    const adopted: Adopted = { left, isGone, ...started };
+    byRun.set(left.run, adopted);
+    void adopted.process.exited.then(() => {
+      adopted.isGone = true;
+    });
+    return adopted;
   };
   const hosts = new Set<string>();
   const join = (adopted: Adopted, sessions: readonly AgentSession[]): void => {

@@ -27,6 +27,8 @@ export function createPermissions(
   known: (permissionId: string) => FoldedPermission | undefined = () => undefined,
 ): Permissions {
   const open = new Map<string, Asked>();
+  /** Answers to what an earlier host asked, and this one has not read yet. */
+  const early = new Map<string, { optionId: string | null; by: string }>();
   /** The first release knew a request by its id alone; so does an agent that takes one back. */
   const isMeant = (permissionId: string, by: string): boolean =>
     permissionId === by || permissionId.startsWith(`${by}@`);
@@ -37,6 +39,27 @@ export function createPermissions(
     asked?.settle(outcome);
     record("permission-resolved", { permissionId, ...outcome, by });
     changed();
+  };
+
+  const answer = (permissionId: string, optionId: string | null, by: string): void => {
+    const asked = open.get(permissionId);
+    const earlier = known(permissionId);
+    if (!asked && earlier && !earlier.outcome) return void early.set(permissionId, { optionId, by });
+    if (!asked) throw new Fault("REFUSED", `The permission request "${permissionId}" is answered already`);
+    if (optionId === null) return settle(permissionId, { outcome: "cancelled" }, by);
+    const right = asked.params.options.map((each) => each.optionId);
+    if (!right.includes(optionId))
+      throw new Fault("USAGE", `There is no option "${optionId}"; there are: ${right.join(", ")}`);
+    settle(permissionId, { outcome: "selected", optionId }, by);
+  };
+  const answerEarly = (permissionId: string): void => {
+    const given = early.get(permissionId);
+    if (!given || !early.delete(permissionId)) return;
+    try {
+      answer(permissionId, given.optionId, given.by);
+    } catch {
+      // It named no option of this request: somebody else may answer.
+    }
   };
 
   return {
@@ -55,18 +78,13 @@ export function createPermissions(
       if (decision.kind === "select") {
         settle(permissionId, { outcome: "selected", optionId: decision.optionId }, "policy");
       } else if (decision.kind === "cancel") settle(permissionId, { outcome: "cancelled" }, "policy");
-      else changed();
+      else {
+        changed();
+        answerEarly(permissionId);
+      }
       return promise;
     },
-    answer(permissionId, optionId, by) {
-      const asked = open.get(permissionId);
-      if (!asked) throw new Fault("REFUSED", `The permission request "${permissionId}" is answered already`);
-      if (optionId === null) return settle(permissionId, { outcome: "cancelled" }, by);
-      const right = asked.params.options.map((each) => each.optionId);
-      if (!right.includes(optionId))
-        throw new Fault("USAGE", `There is no option "${optionId}"; there are: ${right.join(", ")}`);
-      settle(permissionId, { outcome: "selected", optionId }, by);
-    },
+    answer,
     cancel(by, permissionId) {
       for (const each of [...open.keys()]) {
         if (permissionId === undefined || isMeant(each, permissionId)) settle(each, { outcome: "cancelled" }, by);

@@ -23,6 +23,8 @@ export interface RegistryDeps {
   ready(session: AgentSession): Promise<AcpClient>;
   forgotten(session: AgentSession, client: AcpClient): void;
   changed(session: AgentSession): void;
+  /** Goes on with what an earlier host left open, in the agent that has it, if that is still there. */
+  resume(session: AgentSession): void;
   /** A session came into use. */
   entered(session: AgentSession): void;
   /** Stopped for idleness: it only lies there. */
@@ -91,14 +93,17 @@ export function createRegistry(deps: RegistryDeps): Registry {
   const bring = (session: AgentSession): AgentSession => {
     shelf.inUse.came(session.options.name);
     deps.entered(session);
-    session.resume(undefined, true);
+    deps.resume(session);
     return session;
   };
 
   const find = (name: string): AgentSession | undefined => {
     const here = sessions.get(name);
     // Never a second one on the same journal: who still watches it sees the next turn too.
-    if (here && closed.delete(here)) deps.entered(here);
+    if (here && closed.delete(here)) {
+      shelf.inUse.came(name);
+      deps.entered(here);
+    }
     if (here) return here;
     const session = take(name);
     return session && bring(session);

@@ -116,6 +116,7 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     now: watch.now,
     since: watch.since,
     changed,
+    resume: (session) => adoption.resume(session),
     entered: watch.unwatched,
     isStopped: watch.isStopped,
     removed: watch.closed,

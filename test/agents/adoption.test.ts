@@ -505,3 +505,62 @@ describe("hosts", () => {
     expect([next.agent.alive, next.machine.files.list("/state/keepers")]).toEqual([false, []]);
   });
 });
+
+describe("a session that comes back into use", () => {
+  test("[KP4] closed and watched, then prompted again: the next host knows it, and its turn goes on", () => {
+    const world = openKept();
+    const [ann, bob] = [world.client("ann"), world.client("bob")];
+    ann.prompt("warm", { session: "work" });
+    world.machine.until(() => world.keep.held.length > 0 && world.agent.asked("session/prompt").length === 1);
+    end(world);
+    ann.done({ verb: "close", session: "work" });
+    bob.attach("work");
+    ann.prompt("first", { session: "work" });
+    world.machine.until(() => prompts(world).includes("first"));
+    const next = world.takeover();
+    expect(next.service.infos()).toMatchObject([{ name: "work", turn: "running" }]);
+    end(next);
+    expect(next.of("turn-ended").map(({ data }) => data["stopReason"])).toEqual(["end_turn", "end_turn"]);
+    expect(prompts(next)).toEqual(["warm", "first"]);
+  });
+
+  test("[KP4] [SC14] a journal that could not be read for a moment: brought back by its name, its turn goes on", () => {
+    const { world, acpId } = keptMidTurn();
+    world.process.kill();
+    const { journal, readPrivate } = world.machine.files;
+    const refuse = (path: string): void => {
+      if (path.includes("sessions/work.")) throw new Error("EMFILE: too many open files");
+    };
+    world.machine.files.journal = (path) => {
+      refuse(path);
+      return journal(path);
+    };
+    world.machine.files.readPrivate = (path) => {
+      refuse(path);
+      return readPrivate(path);
+    };
+    const next = world.takeover();
+    Object.assign(world.machine.files, { journal, readPrivate });
+    expect(next.service.infos()).toEqual([]);
+    reattach(next, world.client("ann"));
+    next.agent.text(acpId, "word");
+    next.machine.advance(5);
+    end(next);
+    expect(next.of("turn-ended").map(({ data }) => data["stopReason"])).toEqual(["end_turn"]);
+    expect(next.texts()).toEqual(["word"]);
+  });
+
+  test("[SE4] [KP4] an answer that comes before the next host has read its question counts when it has", () => {
+    const { world, acpId } = keptMidTurn();
+    askPermission(world, acpId);
+    const permissionId = String(world.of("permission-requested")[0]?.data["permissionId"]);
+    world.process.kill();
+    world.keep.tailLagMs = 50;
+    const next = world.takeover();
+    expect(next.service.infos()).toMatchObject([{ turn: "running" }]);
+    next.client("ann").done({ verb: "answer", session: "work", permissionId, optionId: "y" });
+    next.machine.advance(100);
+    expect(answers(next)).toEqual([{ outcome: { outcome: "selected", optionId: "y" } }]);
+    expect(next.of("permission-resolved").map(({ data }) => data["by"])).toEqual(["ann"]);
+  });
+});
