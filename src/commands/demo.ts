@@ -8,6 +8,7 @@ import { type Actor, firstToSay, type Stage, setStage } from "./demo/stage.ts";
 import { createTeller, ms } from "./demo/teller.ts";
 import { startTraffic, type Traffic } from "./demo/traffic.ts";
 import { exitCodeFor, isWhole } from "./demo/verdict.ts";
+import { unlessOver } from "./time-limit.ts";
 
 interface Takeover {
   signal: "SIGKILL" | "SIGTERM";
@@ -35,20 +36,20 @@ export const demo = holdfastCommand({
     { line: "holdfast demo --format json", says: "The figures" },
   ],
   details: "Everything runs on a free port with a state directory of its own, and nothing is left behind.",
+  // Whatever ends it, at whatever moment: first everybody leaves, then the state directory goes.
+  endsItself: true,
   async run(_, context) {
     const stage = setStage(context);
-    let port: number | undefined;
+    const playing = play(context, stage);
     try {
-      return await play(context, stage, (taken) => {
-        port = taken;
-      });
+      return await unlessOver(context.signal, playing);
     } finally {
-      await stage.clear(port);
+      await stage.clear(playing);
     }
   },
 });
 
-async function play(context: Context, stage: Stage, holds: (port: number) => void): Promise<number> {
+async function play(context: Context, stage: Stage): Promise<number> {
   const { printer, world } = context;
   const { paint } = printer;
   const { clock } = world;
@@ -58,7 +59,7 @@ async function play(context: Context, stage: Stage, holds: (port: number) => voi
   title("1. The host dies");
   const host = stage.start("The host", ["serve", "--port", "0"]);
   const { port } = (await host.event("started")) as { port: number };
-  holds(port);
+  stage.hostedOn(port);
   say("host", `${host.child.pid} holds port ${port}`);
   const standby = async (number: number): Promise<Actor> => {
     const started = stage.start(`Standby ${number}`, ["serve", "--standby", "--port", String(port)]);
@@ -72,6 +73,7 @@ async function play(context: Context, stage: Stage, holds: (port: number) => voi
   say("plugin", `${plugin.child.pid} offers a JavaScript session`);
 
   const connection = await context.open({ port, mode: "command", state: createState(world, stage.stateDirectory) });
+  stage.asks(connection);
   const traffic = startTraffic(clock, connection);
   await times(traffic.next, 50);
   const act = createAgentAct(context, stage, connection);

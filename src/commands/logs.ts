@@ -64,7 +64,7 @@ function show({ printer, world }: Context, entry: LogEntry): void {
 const LAST_SECOND = 8.64e12;
 
 /** A plugin may say anything: what is no time is shown as it is. */
-const timeOf = ({ clock }: Context["world"], seconds: number): string =>
+export const timeOf = ({ clock }: Pick<Context["world"], "clock">, seconds: number): string =>
   Math.abs(seconds) <= LAST_SECOND ? clock.iso(seconds * 1000) : String(seconds);
 
 /** With --timeout it leaves after that long, and the plugin logs on. */

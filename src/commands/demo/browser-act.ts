@@ -42,6 +42,7 @@ export async function playBrowser(
   if (command === undefined) return undefined;
   const launched: BrowserProcess[] = [];
   try {
+    context.signal.throwIfAborted();
     for (const _ of [1, 2]) launched.push(browsers.launch(command, []));
     const urls = await Promise.all(launched.map(({ listening }) => listening));
     if (urls.some((url) => url === undefined)) return undefined;

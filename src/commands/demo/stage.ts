@@ -1,4 +1,5 @@
 // Who plays in the demo? Real processes of this same binary, with a port and a state directory of their own.
+import type { BridgeConnection } from "../../bridge/connection.ts";
 import type { Child } from "../../platform/world.ts";
 import { Fault } from "../../protocol/fault.ts";
 import type { Context } from "../context.ts";
@@ -26,11 +27,18 @@ export interface Stage {
   /** Of everything that plays here. */
   env: Readonly<Record<string, string>>;
   start(name: string, words: readonly string[]): Actor;
-  /** With `port`, its agents are ended first. */
-  clear(port?: number): Promise<void>;
+  /** From now on there may be agents, which outlive their host. */
+  hostedOn(port: number): void;
+  /** What asks the host, until the stage is cleared. */
+  asks(connection: BridgeConnection): void;
+  /** Ends agents, actors and the play itself, in that order; nobody is started any more. */
+  clear(play: Promise<unknown>): Promise<void>;
 }
 
 const EVENT_MS = 20_000;
+const LEAVING_MS = 2_000;
+/** A host may be about to go just when it is told to end its agents. */
+const STOP_TIMES = 3;
 
 interface Waiting {
   type: string;
@@ -49,6 +57,9 @@ export function setStage(context: Context): Stage {
   const { clock } = context.world;
   const directory = context.temporaryDirectory();
   const actors: Actor[] = [];
+  const connections: BridgeConnection[] = [];
+  let port: number | undefined;
+  let isOver = false;
   const own = { XDG_STATE_HOME: directory, XDG_CONFIG_HOME: directory };
   const env = {
     ...own,
@@ -59,7 +70,24 @@ export function setStage(context: Context): Stage {
     BUN_FEATURE_FLAG_NO_ORPHANS: "1",
   };
 
+  const endAgents = async (): Promise<void> => {
+    for (let times = 0; port !== undefined && times < STOP_TIMES; times++) {
+      const words = ["stop", "--agents", "--port", String(port)];
+      if ((await context.startSelf(words, { env, line() {} }).exited) === 0) return;
+    }
+  };
+  const endActors = async (): Promise<void> => {
+    for (const { child } of actors) child.kill("SIGTERM");
+    const over = new AbortController();
+    const all = Promise.all(actors.map(({ child }) => child.exited));
+    await Promise.race([all, clock.sleep(LEAVING_MS, over.signal)]);
+    over.abort();
+    for (const { child } of actors) child.kill("SIGKILL");
+    await all;
+  };
+
   const start = (name: string, words: readonly string[]): Actor => {
+    if (isOver) throw new Fault("REFUSED", "The demo is over");
     const told: { type: string; data: Record<string, unknown> }[] = [];
     const waiting: Waiting[] = [];
     const errors: string[] = [];
@@ -112,18 +140,22 @@ export function setStage(context: Context): Stage {
     stateDirectory: `${directory}/holdfast`,
     env: own,
     start,
-    async clear(port) {
-      if (port !== undefined) {
-        const words = ["stop", "--agents", "--port", String(port)];
-        await context.startSelf(words, { env, line() {} }).exited;
-      }
-      for (const { child } of actors) child.kill("SIGTERM");
+    hostedOn(taken) {
+      port = taken;
+    },
+    asks: (connection) => void connections.push(connection),
+    async clear(play) {
+      isOver = true;
+      // Or what was asked would be asked again, of the next host.
+      await Promise.all(connections.map((connection) => connection.disconnect()));
+      await endAgents();
+      await endActors();
+      // A host that was killed by the same Ctrl-C may have left some behind the first look.
+      await endAgents();
+      // Its browsers are ended by whoever started them.
       const over = new AbortController();
-      const all = Promise.all(actors.map(({ child }) => child.exited));
-      await Promise.race([all, clock.sleep(EVENT_MS / 10, over.signal)]);
+      await Promise.race([play.catch(() => undefined), clock.sleep(EVENT_MS, over.signal)]);
       over.abort();
-      for (const { child } of actors) child.kill("SIGKILL");
-      await all;
     },
   };
 }
