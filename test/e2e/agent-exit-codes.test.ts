@@ -51,18 +51,19 @@ test(
 test(
   "[CM3] [CM4] a prompt with --timeout cancels its turn and exits 6, also when the agent does not listen",
   withAgents(async (stage) => {
-    const words = prompt("work", "stream 100000 20", "--timeout", "700ms");
+    // It counts from the beginning, and a busy machine takes a while to start host and agent.
+    const words = prompt("work", "stream 100000 20", "--timeout", "5s");
     const willing = await stage.run(words);
     expect(willing.code).toBe(6);
     expect(willing.stdout).toStartWith("chunk 1\n");
-    expect(willing.stderr).toMatch(/The turn took longer than 700 ms/);
+    expect(willing.stderr).toMatch(/The turn took longer than 5000 ms/);
     expect((await stage.agentSession("work"))?.turn).toBe("idle");
     expect((await stage.run(prompt("work", "hello"))).stdout).toBe("hello (turn 2)\n");
 
-    const deaf = await stage.run(prompt("deaf", "hang", "--timeout", "300ms"));
+    const deaf = await stage.run(prompt("deaf", "hang", "--timeout", "3s"));
     expect(deaf.code).toBe(6);
-    expect(deaf.ms).toBeLessThan(20_000);
-    const alone = await stage.run(["prompt", "demo", "hang", "--timeout", "300ms"]);
+    expect(deaf.ms).toBeLessThan(30_000);
+    const alone = await stage.run(["prompt", "demo", "hang", "--timeout", "3s"]);
     expect(alone.code).toBe(6);
     expect(alone.ms).toBeLessThan(20_000);
     expect((await stage.run(["close", "deaf"])).code).toBe(0);

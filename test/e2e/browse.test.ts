@@ -304,7 +304,7 @@ test(
         /line 4: .*target/,
       ],
       ['{"steps": []}', /steps/],
-      ["{", /no JSON/],
+      ["{", /line 1: column 2: invalid JSON/],
       ['{\n "step": []\n}', /wrong\.json" line/],
     ];
     for (const [text, says] of wrongs) {
