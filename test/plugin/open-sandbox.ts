@@ -3,7 +3,7 @@ import { systemClock } from "../../src/platform/clock.ts";
 import { createSandbox } from "../../src/plugin/sandbox.ts";
 import type { LogEntry } from "../../src/protocol/plugin.ts";
 
-export function openSandbox(deadlineMs = 20_000) {
+export function openSandbox(deadlineMs = 100_000) {
   const logs: LogEntry[] = [];
   const waiting = new Set<() => void>();
   const sandbox = createSandbox({
