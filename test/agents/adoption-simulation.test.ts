@@ -18,13 +18,13 @@ const holds = (options: StoryOptions) => () => {
 test(
   "[KP12] hosts killed and told to leave at any moment of their adoption: one writer, each turn whole and once",
   holds({}),
-  120_000,
+  600_000,
 );
-test("[KP12] the same with keepers that are killed and stopped", holds({ keepers: true }), 120_000);
-test("[KP12] [SC14] the same with bad entries among the good ones", holds({ badFiles: true, keepers: true }), 120_000);
-test("[KP12] [KP9] the same on a disk that fills up", holds({ disk: true }), 120_000);
+test("[KP12] the same with keepers that are killed and stopped", holds({ keepers: true }), 600_000);
+test("[KP12] [SC14] the same with bad entries among the good ones", holds({ badFiles: true, keepers: true }), 600_000);
+test("[KP12] [KP9] the same on a disk that fills up", holds({ disk: true }), 600_000);
 test(
   "[KP12] a host that was stopped and comes back beside its successor writes nothing",
   holds({ ends: ["stopped and replaced", "killed", "told to leave"] }),
-  120_000,
+  600_000,
 );

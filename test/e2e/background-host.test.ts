@@ -53,8 +53,10 @@ test(
   "[HO6] [CM2] a background host ends by itself when it is idle, and not while a plugin is there",
   staged(async (stage) => {
     const limitMs = 1_500;
+    // It looks for a host before there is one: started afterwards it might come too late for it.
+    const coming = stage.plugin("one");
     await stage.run(["sessions"], { env: { IDLE_TIMEOUT_MS: String(limitMs) } });
-    const plugin = await stage.plugin("one");
+    const plugin = await coming;
     const pid = await stage.hostPid();
     const since = performance.now();
     expect(JSON.parse((await stage.run(["status", "--json"])).stdout).endsWhenIdle).toContain("kept");
