@@ -42,7 +42,17 @@ interface Adopted extends Started {
 /** Whoever answers later is adopted later: a keeper that is stopped must not keep the others from working. */
 const PATIENT_MS = 250;
 
+/** Those who work go first; then so many of the others at a time, with room for work in between. */
+const REST_AFTER_MS = 50;
+const WAKE_AT_ONCE = 10;
+
+async function wakeRest(clock: Clock, registry: Registry): Promise<void> {
+  await clock.sleep(REST_AFTER_MS);
+  while (registry.waiting.wake(WAKE_AT_ONCE)) await clock.sleep(1);
+}
+
 export function startAdoption(deps: AdoptionDeps): Adoption {
+  const { clock, registry } = deps;
   const over = new AbortController();
   const ended = Promise.withResolvers<never>();
   ended.promise.catch(() => undefined);
@@ -55,6 +65,7 @@ export function startAdoption(deps: AdoptionDeps): Adoption {
   void adopting.then(() => {
     isAdopted = true;
   });
+  const rest = adopting.then(() => wakeRest(clock, registry));
   return {
     async ready(session) {
       // Only while there is something to wait for: each race with what never ends would be kept for ever.
@@ -62,15 +73,18 @@ export function startAdoption(deps: AdoptionDeps): Adoption {
       const coming = session === undefined ? undefined : late.get(session);
       if (coming) await Promise.race([coming, ended.promise]);
       if (over.signal.aborted) throw hostLeaves();
+      // Whoever asks for all sessions, or for one that rests, does not wait for its turn.
+      if (session === undefined || registry.waiting.has(session)) registry.waiting.wake();
     },
     resume(session) {
       const adopted = byRun.get(session.fold.run ?? "");
       if (adopted && !adopted.isGone) deps.opener.isOpen(adopted.client, session);
       session.resume(adopted?.client, adopted?.isGone ?? true);
     },
-    settled: adopting.then(() => Promise.all(late.values())).then(() => undefined),
+    settled: adopting.then(() => Promise.all([...late.values(), rest])).then(() => undefined),
     async end() {
       over.abort();
+      registry.waiting.leave();
       ended.reject(hostLeaves());
       await adopting;
     },
@@ -131,21 +145,26 @@ async function adopt(
   if (signal.aborted) return;
 
   const adopted = [...taken].flatMap((each) => begin(each) ?? []);
-  const sessions = registry.restore();
+  const agentOf = ({ fold }: AgentSession) => byRun.get(fold.run ?? "");
+  const watched = (session: AgentSession): void =>
+    isolated(`Session ${session.options.name}`, () => watch.restore(session));
+  const takeLater = (session: AgentSession): void => {
+    watched(session);
+    const agent = agentOf(session);
+    if (agent) opener.isOpen(agent.client, session);
+    resume(session, agent);
+  };
+  const missing = left.filter((each) => !taken.has(each));
+  const sessions = registry.restore(missing.length === 0 ? takeLater : undefined);
   const of = (run: string) => sessions.filter(({ fold }) => fold.run === run);
-  for (const session of sessions) isolated(`Session ${session.options.name}`, () => watch.restore(session));
+  for (const session of sessions) watched(session);
   for (const each of adopted) join(each, of(each.left.run));
 
-  const missing = left.filter((each) => !taken.has(each));
   const runs = new Set(missing.map(({ run }) => run));
   for (const session of sessions) {
     const { run = "" } = session.fold;
     if (runs.has(run)) session.isPostponed = true;
-    else
-      resume(
-        session,
-        adopted.find((each) => each.left.run === run),
-      );
+    else resume(session, agentOf(session));
   }
   for (const each of missing) {
     const waiting = of(each.run);

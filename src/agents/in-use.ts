@@ -16,8 +16,8 @@ const MOST_LINES = 10_000;
 /** So many that went are remembered: whoever lists sessions mostly wants the newest. */
 const MOST_GONE = 1_000;
 
-export function createInUse(files: Files, directory: string): InUse {
-  const path = join(directory, "in-use.log");
+export function createInUse(files: Files, directory: string, log = "in-use.log"): InUse {
+  const path = join(directory, log);
   let names: Set<string> | undefined;
   /** Oldest first. */
   const gone = new Set<string>();

@@ -8,6 +8,7 @@ import type { Journal } from "./journal.ts";
 import { AgentSession } from "./session.ts";
 import { isDone, type SessionOptions } from "./session-needs.ts";
 import { createShelf, type ForgetConversation } from "./shelf.ts";
+import { createWaitingSessions, type WaitingSessions } from "./waiting-sessions.ts";
 
 export interface RegistryDeps {
   clock: Clock;
@@ -34,8 +35,9 @@ export interface RegistryDeps {
 }
 
 export interface Registry {
-  /** Those that were in use when the last host ended; each is to be resumed. */
-  restore(): AgentSession[];
+  /** Those that were in use when the last host ended; each is to be resumed. With `later` those that rest wait. */
+  restore(later?: (session: AgentSession) => void): AgentSession[];
+  readonly waiting: WaitingSessions;
   all(): AgentSession[];
   /** Those that are closed but still watched too. */
   held(): AgentSession[];
@@ -73,6 +75,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
   const sessions = new Map<string, AgentSession>();
   const journals = new WeakMap<AgentSession, Journal>();
   const closed = new Set<AgentSession>();
+  const waiting = createWaitingSessions((names) => restored(names));
   const all = () => [...sessions.values()].filter((session) => !closed.has(session));
 
   const enter = (options: SessionOptions, journal: Journal): AgentSession => {
@@ -98,6 +101,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
   };
 
   const find = (name: string): AgentSession | undefined => {
+    if (waiting.has(name)) waiting.wake();
     const here = sessions.get(name);
     // Never a second one on the same journal: who still watches it sees the next turn too.
     if (here && closed.delete(here)) {
@@ -116,6 +120,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
   };
 
   const view = (name: string): AgentSession | undefined => {
+    if (waiting.has(name)) waiting.wake();
     const here = sessions.get(name);
     if (here) return here;
     const session = take(name);
@@ -149,18 +154,28 @@ export function createRegistry(deps: RegistryDeps): Registry {
     return closed.delete(session);
   };
 
+  const restored = (names: readonly string[]): AgentSession[] => {
+    const found = names.flatMap((name) => (sessions.has(name) ? [] : isolated(name, () => take(name))));
+    // Closed while somebody still watched it; or made for a prompt that never came: whoever asked asks again.
+    const over = found.filter(({ fold, lastSeq }) => fold.closed || lastSeq <= CREATED_SEQ);
+    for (const session of over) closed.add(session);
+    for (const session of over) letGo(session);
+    return found.filter((session) => !over.includes(session));
+  };
+
   return {
     all,
-    restore() {
-      const restored = shelf.inUse
-        .names()
-        .flatMap((name) => (sessions.has(name) ? [] : isolated(name, () => take(name))));
-      // Closed while somebody still watched it; or made for a prompt that never came: whoever asked asks again.
-      const over = restored.filter(({ fold, lastSeq }) => fold.closed || lastSeq <= CREATED_SEQ);
-      for (const session of over) closed.add(session);
-      for (const session of over) letGo(session);
-      return restored.filter((session) => !over.includes(session));
+    restore(later) {
+      const resting = later ? shelf.resting() : new Set<string>();
+      const names = shelf.inUse.names();
+      if (later)
+        waiting.add(
+          names.filter((name) => resting.has(name)),
+          later,
+        );
+      return restored(names.filter((name) => !resting.has(name)));
     },
+    waiting,
     held: () => [...sessions.values()],
     of: (agent) => all().filter(({ options }) => options.agent === agent),
     isShelved(name) {
@@ -174,6 +189,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
       letGo(session);
     },
     shelved(limit = Number.POSITIVE_INFINITY) {
+      waiting.wake();
       const here = new Set(all().map(({ options }) => options.name));
       const found: ShelvedSession[] = [];
       for (const name of shelf.newest()) {
@@ -186,6 +202,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
     servers: shelf.servers,
     keepServers: shelf.keepServers,
     prune(limits) {
+      waiting.wake();
       const isNeeded = (session: AgentSession): boolean => session.viewers.size > 0 || !deps.isStopped(session);
       const needed = [...sessions.values()].filter(isNeeded).map(({ options }) => options.name);
       const pruned = shelf.prune(limits, new Set(needed));

@@ -1,10 +1,10 @@
-// When is a session's fold kept as it is? When nothing was written for a while: whoever takes over reads that, and no journal.
+// When does a session rest? When nothing was written for a while: whoever takes over reads its fold then, and no journal.
 import type { Clock } from "../platform/world.ts";
 import type { Journal } from "./journal.ts";
 
 export interface Resting {
-  /** Something was written. */
-  grew(journal: Journal): void;
+  /** Something was written; `rested` is called when its fold is kept as it is. */
+  grew(journal: Journal, rested: () => void): void;
   closed(journal: Journal): void;
 }
 
@@ -14,17 +14,18 @@ const MOST_AT_ONCE = 20;
 
 export function createResting(clock: Clock): Resting {
   /** With the last number at the last look. */
-  const lively = new Map<Journal, number>();
+  const lively = new Map<Journal, { seq: number; rested(): void }>();
   let isPlanned = false;
 
   const look = (): void => {
     isPlanned = false;
-    let kept = 0;
-    for (const [journal, seq] of lively) {
-      if (journal.lastSeq !== seq) lively.set(journal, journal.lastSeq);
-      else if (kept++ < MOST_AT_ONCE) {
+    let count = 0;
+    for (const [journal, last] of lively) {
+      if (journal.lastSeq !== last.seq) last.seq = journal.lastSeq;
+      else if (count++ < MOST_AT_ONCE) {
         lively.delete(journal);
         journal.rest();
+        last.rested();
       }
     }
     plan();
@@ -35,9 +36,9 @@ export function createResting(clock: Clock): Resting {
     clock.after(QUIET_MS, look);
   };
   return {
-    grew(journal) {
+    grew(journal, rested) {
       if (lively.has(journal)) return;
-      lively.set(journal, journal.lastSeq);
+      lively.set(journal, { seq: journal.lastSeq, rested });
       plan();
     },
     closed: (journal) => void lively.delete(journal),

@@ -24,8 +24,12 @@ import { createVerbs } from "./verbs.ts";
 export function createAgentService(deps: AgentServiceDeps): AgentService {
   const { log } = deps;
   const emitter = createEmitter<AgentEvents>((thrown) => log.warn("A listener threw", { why: messageOf(thrown) }));
-  const byAcpId = (agent: string, sessionId: string): AgentSession | undefined =>
-    registry.of(agent).find(({ acpSessionId }) => acpSessionId === sessionId);
+  const byAcpId = (agent: string, sessionId: string): AgentSession | undefined => {
+    const find = () => registry.of(agent).find(({ acpSessionId }) => acpSessionId === sessionId);
+    const found = find();
+    if (!found) registry.waiting.wake();
+    return found ?? find();
+  };
 
   let hasLeft = false;
   /** Ended by this host although it leaves: without work when the journals were closed, and nobody stands in line. */
@@ -124,6 +128,7 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
 
   emitter.on("error", ({ message, detail }) => log.warn(message, detail === undefined ? {} : { detail }));
   emitter.on("agent:exited", ({ cliType, client, exit, detail }) => {
+    registry.waiting.wake();
     for (const session of registry.of(cliType)) {
       if (!opener.lost(session, client)) continue;
       session.record("agent-exited", { ...exit, message: `${displayName(cliType)} exited`, detail });
@@ -156,6 +161,10 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
   };
 
   const adoption = startAdoption({ ...deps, launcher, manager, opener, registry, watch });
+
+  void adoption.settled.then(() => {
+    for (const agent of manager.names()) lingers.tell(agent);
+  });
 
   /** All at once: behind it nothing of this host writes, asks or ends any more, but what is to end with it. */
   const depart = (isKept: boolean): void => {
@@ -202,7 +211,10 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     left(clientId) {
       for (const session of registry.held()) verbs.detach(session, clientId);
     },
-    infos: () => registry.all().map(verbs.infoOf),
+    infos() {
+      registry.waiting.wake();
+      return registry.all().map(verbs.infoOf);
+    },
     company: watch.company,
     async endAgents() {
       try {
@@ -216,6 +228,8 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
       }
     },
     async leave(handsOver) {
+      // What keeps an agent is known before it is left.
+      registry.waiting.wake();
       await adoption.end();
       if (!hasLeft) {
         toEnd = !deps.keepers ? manager.names() : handsOver ? [] : manager.names().filter(watch.isIdle);

@@ -29,6 +29,8 @@ export interface Shelf {
   prune(limits: PruneLimits, needed: ReadonlySet<string>): { removed: string[]; bytes: number };
   /** Those that the next host brings back. */
   readonly inUse: InUse;
+  /** Those that had nothing to do when something was written last: they are in no hurry. */
+  resting(): ReadonlySet<string>;
 }
 
 const END = ".ndjson";
@@ -38,6 +40,7 @@ const PEEK_LINES = 40;
 /** `forget`: what the agent itself kept of a conversation goes with its journal. */
 export function createShelf(clock: Clock, files: Files, directory: string, forget?: ForgetConversation): Shelf {
   const inUse = createInUse(files, directory);
+  const atRest = createInUse(files, directory, "at-rest.log");
   const resting = createResting(clock);
   const file = (name: string): string => join(directory, `${name}${END}`);
   const foldFile = (name: string): string => join(directory, `${name}.fold.json`);
@@ -51,7 +54,13 @@ export function createShelf(clock: Clock, files: Files, directory: string, forge
     const folds: FoldKeeper = {
       read: () => files.readPrivate(foldFile(name)),
       keep: (text) => files.replace(foldFile(name), text),
-      ...resting,
+      grew(journal) {
+        atRest.went(name);
+        resting.grew(journal, () => {
+          if (journal.fold.open.length === 0 && !journal.fold.closes) atRest.came(name);
+        });
+      },
+      closed: resting.closed,
     };
     return openJournal(
       openedWhenNeeded(() => files.journal(file(name)), bytes),
@@ -160,5 +169,6 @@ export function createShelf(clock: Clock, files: Files, directory: string, forge
       return undefined;
     },
     inUse,
+    resting: () => new Set(atRest.names()),
   };
 }

@@ -7,12 +7,23 @@ import { END_TURN, type KeptWorld, openKept } from "./kept-world.ts";
 const RESTING = 12;
 const NAMES = Array.from({ length: RESTING }, (_, index) => `rests-${index + 1}`);
 
-/** Twelve sessions whose turns are over and one that works, and which journals were opened since the last look. */
+/** Twelve sessions whose turns are over, and one that works. */
 function many() {
   const machine = createMachine();
-  const { journal } = machine.files;
+  const { journal, readPrivate } = machine.files;
   const opened = new Set<string>();
+  const folds = new Set<string>();
+  const taken = (names: Set<string>): string[] => {
+    const seen = [...names];
+    names.clear();
+    return seen;
+  };
   Object.assign(machine.files, {
+    readPrivate(path: string) {
+      const name = /\/sessions\/([^/]+)\.fold\.json$/.exec(path)?.[1];
+      if (name !== undefined) folds.add(name);
+      return readPrivate(path);
+    },
     journal(path: string) {
       const name = /\/sessions\/([^/]+)\.ndjson$/.exec(path)?.[1];
       if (name !== undefined) opened.add(name);
@@ -35,11 +46,10 @@ function many() {
   return {
     world,
     bob,
-    look(): string[] {
-      const seen = [...opened];
-      opened.clear();
-      return seen;
-    },
+    /** Which journals were opened since the last look. */
+    look: () => taken(opened),
+    /** Which folds were read. */
+    read: () => taken(folds),
   };
 }
 
@@ -63,6 +73,21 @@ describe("sessions at rest", () => {
       });
     next.machine.advance(SECOND);
     expect(look().filter((name) => name !== "work")).toEqual([]);
+  });
+
+  test("[KP14] whoever works is served before anything of theirs is read, and then they come without being asked for", () => {
+    const { world, bob, read } = many();
+    world.process.kill();
+    read();
+    const next = world.nextHost();
+    const back = next.client("bob");
+    back.attach("work", bob.heard.at(-1)?.seq ?? 0);
+    next.agent.text(String(next.agent.asked("session/prompt").at(-1)?.params?.["sessionId"]), "word");
+    next.machine.until(() => back.of("update").length === 1);
+    expect(read()).toEqual(["work"]);
+    next.machine.advance(200);
+    expect(read().toSorted()).toEqual(NAMES.toSorted());
+    expect(next.service.company()).toBe(1);
   });
 
   test("[KP14] [ID11] their idle time goes on, and they are stopped when it is over", () => {
