@@ -31,8 +31,8 @@ test(
   withAgents(async (stage) => {
     const host = await stage.serve();
     expect((await stage.run(prompt("work", "stream 100000 20", "--detach"))).code).toBe(0);
-    await until("the keeper", () => stage.keeperPids().length === 1);
-    await until("the turn", async () => (await stage.agentSession("work"))?.turn === "running");
+    // A turn runs before its agent does.
+    await until("the agent's first word", () => stage.journal("work").some(({ type }) => type === "update"));
     const pid = await stage.agentPid();
     await host.end("SIGKILL");
     const { code, stderr } = await stage.run(["status"]);
