@@ -120,13 +120,11 @@ async function adopt(
     });
     return adopted;
   };
-  const hosts = new Set<string>();
   const join = (adopted: Adopted, sessions: readonly AgentSession[]): void => {
     const { agent } = adopted.left;
     for (const session of sessions) opener.isOpen(adopted.client, session);
-    if (adopted.isGone || hosts.has(agent)) return manager.bury(agent, adopted);
-    hosts.add(agent);
-    manager.adopt(agent, adopted);
+    if (adopted.isGone) manager.bury(agent, adopted);
+    else manager.adopt(agent, adopted);
   };
   const resume = (session: AgentSession, adopted: Adopted | undefined): void => {
     if (isAtRest(session)) return;

@@ -55,9 +55,10 @@ export class AgentManager {
     slot.coming = both;
   }
 
-  /** Goes on with a process that an earlier host left. */
+  /** Goes on with a process that an earlier host left, unless there is another one. */
   adopt(name: string, started: Started): void {
     const slot = this.#slot(name);
+    if (slot.current || slot.starting) return this.bury(name, started);
     this.#move(name, slot, { kind: "wanted" });
     slot.starting = this.#handshake(name, slot, started).finally(() => {
       slot.starting = undefined;

@@ -30,7 +30,9 @@ export function leftPrompts(
   client: AcpClient | undefined,
   isGone: boolean,
 ): LeftPrompt[] {
-  const { open, started, again } = journal.fold;
+  const { open, started, again, run } = journal.fold;
+  /** Only there it is known whether it was sent: another life of the agent would do it twice. */
+  const isItsLife = started?.run === undefined || started.run === run;
   return open.map(({ promptId, seq, at, clientId, policy }): LeftPrompt => {
     const prompt: Prompt = {
       promptId,
@@ -43,7 +45,7 @@ export function leftPrompts(
     };
     if (started?.promptId === promptId) {
       const asked = client?.resumed(promptId, again === promptId);
-      if (client && (asked || !isGone)) return { kind: "runs", prompt, client, at: started.at, asked };
+      if (client && (asked || (!isGone && isItsLife))) return { kind: "runs", prompt, client, at: started.at, asked };
       return { kind: "over", prompt, end: LOST };
     }
     const isFresh = clock.since(at) < PARKED_MS;

@@ -24,7 +24,8 @@ export interface Restorer {
 
 export function createRestorer({ log, manager, opener, watch }: RestorerDeps): Restorer {
   const restore = (client: AcpClient, session: AgentSession): void => {
-    if (session.acpSessionId === undefined || watch.isStopped(session)) return;
+    // One that is open in an agent which has not answered yet is not opened in another.
+    if (session.acpSessionId === undefined || session.isPostponed || watch.isStopped(session)) return;
     opener.open(client, session).catch((thrown) => log.warn(`Not restored: ${messageOf(thrown)}`));
   };
   return {

@@ -228,13 +228,14 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
       }
     },
     async leave(handsOver) {
-      // What keeps an agent is known before it is left.
+      // What keeps an agent is known before it is left; and left in one moment: what waited for the adoption starts nothing.
       registry.waiting.wake();
-      await adoption.end();
+      const ended = adoption.end();
       if (!hasLeft) {
         toEnd = !deps.keepers ? manager.names() : handsOver ? [] : manager.names().filter(watch.isIdle);
         depart(deps.keepers !== undefined);
       }
+      await ended;
       // What was recorded last is sent before the goodbye.
       await deps.clock.sleep(0);
     },

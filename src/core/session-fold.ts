@@ -46,8 +46,8 @@ export interface SessionFold {
   /** By id, and behind which record each begins; the newest ones. */
   prompts: [promptId: string, after: number][];
   open: OpenPrompt[];
-  /** `spoke`: the agent has done something in it. */
-  started?: { promptId: string; at: string; spoke?: true };
+  /** `run`: the life of the agent that it was sent to; `spoke`: the agent has done something in it. */
+  started?: { promptId: string; at: string; run?: string; spoke?: true };
   /** The agent refused this prompt, since it did not know the session any more: it is sent once more. */
   again?: string;
   permissions: FoldedPermission[];
@@ -136,7 +136,7 @@ function lostAgent(fold: SessionFold): void {
   fold.suppressed = false;
 }
 
-function noticePrompt(fold: SessionFold, { seq, at, type, data }: SessionRecord): void {
+function noticePrompt(fold: SessionFold, { seq, at, type, data, source }: SessionRecord): void {
   const promptId = String(data["promptId"]);
   if (type === "prompt") {
     const { policy, clientId } = data;
@@ -147,7 +147,8 @@ function noticePrompt(fold: SessionFold, { seq, at, type, data }: SessionRecord)
     fold.prompts.push([promptId, seq - 1]);
     if (fold.prompts.length > KNOWN_PROMPTS) fold.prompts.shift();
   } else if (type === "turn-started") {
-    fold.started = { promptId, at };
+    const { run } = (source as Source | undefined) ?? {};
+    fold.started = { promptId, at, ...(run === undefined ? {} : { run }) };
     fold.suppressed = false;
   } else {
     fold.open = fold.open.filter((each) => each.promptId !== promptId);

@@ -37,9 +37,11 @@ export interface Story {
   world(): KeptWorld;
 }
 
-const SESSIONS = ["one", "two", "three"] as const;
-const PROMPTS_PER_SESSION = 3;
+const SESSIONS = ["one", "two", "three", "four", "five"] as const;
+const PROMPTS_PER_SESSION = 2;
 const STORY_MS = 300;
+/** Long enough that an agent whose keeper is stopped is waited for, and adopted late. */
+const LONG_STORY_MS = 2_000;
 const SETTLE_MS = 60_000;
 const ASK_AGAIN_MS = 20;
 
@@ -72,6 +74,7 @@ export function tellAdoption(seed: number, options: StoryOptions = {}): Story {
   let world: KeptWorld = openKept({ machine, ...talkative(machine, dice) });
   let changes = 0;
   let mayLose = false;
+  const storyMs = keepers ? LONG_STORY_MS : STORY_MS;
   const over = { story: false };
 
   // People: each prompt is asked for until a host has it, each session is watched by its cursor.
@@ -157,7 +160,8 @@ export function tellAdoption(seed: number, options: StoryOptions = {}): Story {
   const planEnd = (): void => {
     if (over.story) return;
     // Half of them in the middle of their adoption.
-    const lives = dice.chance(0.5) ? dice.between(0, 3) : dice.between(0, 80);
+    const [least, most] = dice.chance(0.5) ? [0, 3] : keepers && dice.chance(0.5) ? [250, 700] : [0, 80];
+    const lives = dice.between(least, most);
     const host = world;
     machine.plan(lives, () => {
       if (!over.story && host === world) end(host, dice.pick(ends));
@@ -231,11 +235,11 @@ export function tellAdoption(seed: number, options: StoryOptions = {}): Story {
   };
 
   watch(world);
-  for (const one of asked) machine.plan(dice.between(0, STORY_MS / 2), () => prompt(one));
+  for (const one of asked) machine.plan(dice.between(0, storyMs * 0.8), () => prompt(one));
   planEnd();
   if (keepers) machine.plan(dice.between(5, 100), keeperFault);
   if (disk) machine.plan(dice.between(5, 100), diskFault);
-  machine.advance(STORY_MS);
+  machine.advance(storyMs);
   over.story = true;
   machine.files.failWrites(0);
 
