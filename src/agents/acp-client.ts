@@ -48,6 +48,9 @@ const INITIALIZE_MS = 30_000;
 const SESSION_MS = 60_000;
 const CLOSE_MS = 5_000;
 
+/** So long an agent may take to end what was given up. */
+const LATE_MS = 5_000;
+
 export class AcpClient {
   readonly #peer: RpcPeer;
   readonly #events: AcpEvents;
@@ -56,7 +59,10 @@ export class AcpClient {
   #initialized: InitializeResult | undefined;
   #skipped = 0;
 
+  readonly #clock: Clock;
+
   constructor(clock: Clock, write: (line: string, key?: string) => void, events: AcpEvents, start: AcpStart = {}) {
+    this.#clock = clock;
     this.#events = events;
     this.position = start.position ?? (() => undefined);
     this.#initialized = start.initialized;
@@ -103,6 +109,16 @@ export class AcpClient {
 
   giveUp(keys: readonly string[], reason: Error): void {
     this.#peer.giveUp(keys, reason);
+  }
+
+  /** Before a turn: what was given up may run all the same. It is ended, so that its words stand in no later turn. */
+  async endGivenUp(sessionId: string): Promise<void> {
+    const { late } = this.#peer;
+    if (!late) return;
+    this.cancel(sessionId);
+    const over = new AbortController();
+    await Promise.race([late, this.#clock.sleep(LATE_MS, over.signal)]);
+    over.abort();
   }
 
   async initialize(): Promise<InitializeResult> {

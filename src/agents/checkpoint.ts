@@ -2,7 +2,8 @@
 import type { KeptAgent } from "../platform/agent-world.ts";
 import type { Clock } from "../platform/world.ts";
 import type { InitializeResult } from "../protocol/acp.ts";
-import type { OpenQuestion, OpenRequest, RpcMessage } from "../rpc/json-rpc.ts";
+import type { OpenQuestion, OpenRequest } from "../rpc/json-rpc.ts";
+import type { RpcMessage } from "../rpc/rpc-message.ts";
 import type { AcpClient, AcpStart } from "./acp-client.ts";
 
 export interface AgentCheckpoint {

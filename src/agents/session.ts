@@ -210,6 +210,7 @@ export class AgentSession {
       // The caller notes first that it runs.
       await Promise.resolve();
       const client = await this.#deps.ready(this);
+      await client.endGivenUp(this.acpSessionId ?? "");
       if (this.#cancelled || this.#running !== prompt) return { stopReason: "cancelled" };
       this.suppressed = false;
       this.record("turn-started", { promptId: prompt.promptId }, client.position());

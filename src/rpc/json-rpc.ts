@@ -1,7 +1,8 @@
 // How do two peers ask and answer over lines? Both sides are the same; each has an id space of its own.
 import type { Clock } from "../platform/world.ts";
 import { RPC, type RpcError, type RpcId } from "../protocol/json-rpc.ts";
-import { DEEPEST_INSIDE, isTooDeep } from "./frame.ts";
+import { createLateAnswers } from "./late-answers.ts";
+import { isError, parseMessage, type RpcMessage } from "./rpc-message.ts";
 
 /** What the other side answered instead of a result. */
 export class RpcFailure extends Error {
@@ -14,14 +15,6 @@ export class RpcFailure extends Error {
     this.code = code;
     this.data = data;
   }
-}
-
-export interface RpcMessage {
-  id?: RpcId;
-  method?: string;
-  params?: unknown;
-  result?: unknown;
-  error?: RpcError;
 }
 
 export interface PeerEvents {
@@ -83,6 +76,8 @@ export interface RpcPeer {
   readonly open: { requests: OpenRequest[]; questions: OpenQuestion[] };
   /** These may never have arrived: nobody waits for them any more. */
   giveUp(keys: readonly string[], reason: Error): void;
+  /** Resolves when what was given up was answered all the same; undefined when nothing is open of it. */
+  readonly late: Promise<void> | undefined;
   notify(method: string, params: unknown): void;
   receive(line: string): void;
   /** Everything pending rejects with the reason, now. */
@@ -96,21 +91,6 @@ interface Waiting extends OpenRequest {
   cancel(): void;
 }
 
-const parse = (line: string): RpcMessage | undefined => {
-  try {
-    const value: unknown = JSON.parse(line);
-    // Deeper than any socket of ours takes it, nobody could be told.
-    return typeof value === "object" && value !== null && !Array.isArray(value) && !isTooDeep(line, DEEPEST_INSIDE)
-      ? value
-      : undefined;
-  } catch {
-    return undefined;
-  }
-};
-
-const isError = (error: unknown): error is RpcError =>
-  typeof error === "object" && error !== null && "code" in error && typeof error.code === "number";
-
 export function createRpcPeer(
   clock: Clock,
   send: (line: string, key?: string) => void,
@@ -119,6 +99,7 @@ export function createRpcPeer(
 ): RpcPeer {
   const waiting = new Map<string, Waiting>();
   const questions = new Map<string, OpenQuestion>();
+  const lateAnswers = createLateAnswers();
   const claimable = new Map<string, { id: number; answer: Promise<unknown> }>();
   let nextId = firstId;
   let ended: Error | undefined;
@@ -168,7 +149,7 @@ export function createRpcPeer(
     // Ids of ours are numbers; one that comes back as another type, or twice, is nobody's.
     const key = JSON.stringify(message.id);
     const entry = waiting.get(key);
-    if (!entry) return events.skipped?.(line);
+    if (!entry) return lateAnswers.came(key) ? undefined : events.skipped?.(line);
     waiting.delete(key);
     entry.cancel();
     if (isError(message.error)) entry.reject(new RpcFailure(message.error));
@@ -191,9 +172,13 @@ export function createRpcPeer(
       for (const [id, entry] of waiting) {
         if (!keys.includes(entry.key)) continue;
         waiting.delete(id);
+        lateAnswers.expect(id);
         entry.cancel();
         entry.reject(reason);
       }
+    },
+    get late() {
+      return lateAnswers.all;
     },
     request(method, params, { timeoutMs, key, once = false, signal } = {}) {
       if (ended) return Promise.reject(ended);
@@ -224,7 +209,7 @@ export function createRpcPeer(
     },
     notify: (method, params) => write({ method, params }),
     receive(line) {
-      const message = parse(line);
+      const message = parseMessage(line);
       if (!message) return line.trim() === "" ? undefined : events.skipped?.(line);
       const { method, params, id } = message;
       if (typeof method !== "string") {
@@ -243,6 +228,7 @@ export function createRpcPeer(
         entry.reject(reason);
       }
       waiting.clear();
+      lateAnswers.end();
     },
   };
 }

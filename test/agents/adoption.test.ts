@@ -122,7 +122,7 @@ describe("a turn", () => {
     expect(next.of("turn-ended").at(-1)?.data).toMatchObject({ stopReason: "lost", code: "AGENT_LOST" });
     ann.leave();
     next.client("ann").prompt("next", { session: "work" });
-    next.machine.advance(50);
+    next.machine.advance(5_100);
     expect(prompts(next)).toEqual(["warm", "next"]);
   });
 
@@ -562,5 +562,68 @@ describe("a session that comes back into use", () => {
     next.machine.advance(100);
     expect(answers(next)).toEqual([{ outcome: { outcome: "selected", optionId: "y" } }]);
     expect(next.of("permission-resolved").map(({ data }) => data["by"])).toEqual(["ann"]);
+  });
+});
+
+describe("a turn that was told unknown", () => {
+  test("[KP3] and runs all the same is cancelled before the next one begins: its words stand in no later turn", () => {
+    const world = openKept();
+    const ann = world.client("ann");
+    ann.prompt("warm", { session: "work" });
+    world.machine.until(() => world.keep.held.length > 0 && world.agent.asked("session/prompt").length === 1);
+    end(world);
+    // Recorded and written, but its keeper dies before the mark: the next one cannot know that the agent has it.
+    const acpId = String(world.agent.asked("session/prompt")[0]?.params?.["sessionId"]);
+    ann.prompt("first", { session: "work" });
+    world.machine.until(() => prompts(world).includes("first"));
+    const log = world.one.place.inputLog;
+    const texts = world.machine.files.texts as Map<string, string>;
+    const lines = (texts.get(log) ?? "").split("\n").filter(Boolean);
+    const key = String(JSON.parse(lines.findLast((each) => each.includes("first")) ?? "{}").key);
+    texts.set(
+      log,
+      lines
+        .filter((each) => !each.includes(`"done":"${key}"`))
+        .map((each) => `${each}\n`)
+        .join(""),
+    );
+    const next = world.takeover({ keeper: true });
+    next.machine.until(() => next.of("turn-ended").length === 2);
+    expect(next.of("turn-ended").at(-1)?.data).toMatchObject({ stopReason: "lost" });
+    next.client("ann").prompt("second", { session: "work" });
+    next.machine.advance(50);
+    expect(prompts(next)).toEqual(["warm", "first"]);
+    expect(next.agent.heard.filter(({ method }) => method === "session/cancel")).toHaveLength(1);
+    next.agent.text(acpId, "late");
+    end(next);
+    next.machine.advance(50);
+    expect(prompts(next)).toEqual(["warm", "first", "second"]);
+    next.agent.text(acpId, "own");
+    end(next);
+    const types = next.types().slice(next.types().lastIndexOf("prompt"));
+    expect(types.filter((type) => !type.startsWith("idle"))).toEqual([
+      "prompt",
+      "update",
+      "turn-started",
+      "update",
+      "turn-ended",
+    ]);
+    expect(next.texts().slice(-2)).toEqual(["late", "own"]);
+  });
+
+  test("[KP3] an agent that never got it, or never answers, keeps the next turn waiting for five seconds at most", () => {
+    const world = openKept();
+    const ann = world.client("ann");
+    ann.prompt("warm", { session: "work" });
+    world.machine.until(() => world.keep.held.length > 0 && world.agent.asked("session/prompt").length === 1);
+    end(world);
+    world.one.fifo.room = 10;
+    ann.prompt("first", { session: "work" });
+    world.machine.advance(50);
+    world.one.fifo.room = Number.POSITIVE_INFINITY;
+    const next = world.takeover({ keeper: true });
+    next.client("ann").prompt("second", { session: "work" });
+    next.machine.advance(5_100);
+    expect(prompts(next)).toEqual(["warm", "second"]);
   });
 });
