@@ -123,8 +123,9 @@ async function adopt(
   const join = (adopted: Adopted, sessions: readonly AgentSession[]): void => {
     const { agent } = adopted.left;
     for (const session of sessions) opener.isOpen(adopted.client, session);
-    if (adopted.isGone) manager.bury(agent, adopted);
-    else manager.adopt(agent, adopted);
+    isolated(`${agent} of an earlier host`, () =>
+      adopted.isGone ? manager.bury(agent, adopted) : manager.adopt(agent, adopted),
+    );
   };
   const resume = (session: AgentSession, adopted: Adopted | undefined): void => {
     if (isAtRest(session)) return;
@@ -173,7 +174,7 @@ async function adopt(
       if (came) join(came, waiting);
       for (const session of waiting) resume(session, came);
     };
-    const coming = adoptLate();
+    const coming = adoptLate().catch((thrown) => log.warn(`${each.agent} cannot be taken over: ${messageOf(thrown)}`));
     manager.expect(each.agent, coming);
     for (const { options } of waiting) late.set(options.name, coming);
     void coming.then(() => {

@@ -16,7 +16,8 @@ const MOST_LINES = 10_000;
 /** So many that went are remembered: whoever lists sessions mostly wants the newest. */
 const MOST_GONE = 1_000;
 
-export function createInUse(files: Files, directory: string, log = "in-use.log"): InUse {
+/** `older`: a file in which earlier builds kept the same. */
+export function createInUse(files: Files, directory: string, log = "in-use.log", older?: string): InUse {
   const path = join(directory, log);
   let names: Set<string> | undefined;
   /** Oldest first. */
@@ -33,13 +34,12 @@ export function createInUse(files: Files, directory: string, log = "in-use.log")
 
   /** As earlier builds kept it: what they left is adopted too. */
   const readOlder = (found: Set<string>): void => {
-    const older = join(directory, "in-use.json");
-    const text = files.readPrivate(older);
-    if (text === undefined) return;
+    const text = older === undefined ? undefined : files.readPrivate(join(directory, older));
+    if (older === undefined || text === undefined) return;
     try {
       for (const name of JSON.parse(text)) found.add(String(name));
       files.replace(path, [...found].map((name) => `+${name}\n`).join(""));
-      files.remove(older);
+      files.remove(join(directory, older));
     } catch {
       // Broken, or a full disk: those that are left out are found by their name.
     }

@@ -1,6 +1,6 @@
 // What if agents and sessions of this port are in use elsewhere? They are left alone, and whoever asks is told.
 import type { AgentInfo } from "../protocol/agents.ts";
-import { Fault } from "../protocol/fault.ts";
+import { Fault, hostLeaves } from "../protocol/fault.ts";
 import type { AgentService } from "./service-needs.ts";
 
 export interface Elsewhere {
@@ -52,13 +52,16 @@ export function unlessElsewhere({ port, elsewhere, open, warn }: LeftAloneDeps):
       const found = look();
       if (service) return await service.asked(client, request);
       if (found && request.verb === "agents") return found.agents.map(infoOf);
-      throw new Fault("REFUSED", found ? messageFor(found) : "This host leaves");
+      throw found ? new Fault("REFUSED", messageFor(found), { elsewhere: found.where }) : hostLeaves();
     },
     acknowledged: (...words) => service?.acknowledged(...words),
     left: (clientId) => service?.left(clientId),
     infos: () => service?.infos() ?? [],
     company: () => service?.company() ?? 0,
-    endAgents: async () => (await service?.endAgents()) ?? [],
+    async endAgents() {
+      const found = look();
+      return found ? [messageFor(found)] : ((await service?.endAgents()) ?? []);
+    },
     async leave(handsOver) {
       isOver = true;
       await service?.leave(handsOver);

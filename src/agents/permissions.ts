@@ -86,6 +86,9 @@ export function createPermissions(
     },
     answer,
     cancel(by, permissionId) {
+      // What was allowed in a turn that is to end is not allowed any more.
+      if (permissionId === undefined) early.clear();
+      else early.delete(permissionId);
       for (const each of [...open.keys()]) {
         if (permissionId === undefined || isMeant(each, permissionId)) settle(each, { outcome: "cancelled" }, by);
       }

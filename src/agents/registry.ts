@@ -63,6 +63,8 @@ export interface Registry {
   /** MCP servers that this session alone has. */
   servers(name: string): unknown[];
   keepServers(name: string, servers: readonly unknown[]): void;
+  /** This host leaves. */
+  end(): void;
 }
 
 const NAME_LETTERS = 8;
@@ -199,6 +201,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
       }
       return found;
     },
+    end: shelf.end,
     servers: shelf.servers,
     keepServers: shelf.keepServers,
     prune(limits) {

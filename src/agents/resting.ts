@@ -1,11 +1,13 @@
 // When does a session rest? When nothing was written for a while: whoever takes over reads its fold then, and no journal.
-import type { Clock } from "../platform/world.ts";
+import type { Cancel, Clock } from "../platform/world.ts";
 import type { Journal } from "./journal.ts";
 
 export interface Resting {
   /** Something was written; `rested` is called when its fold is kept as it is. */
   grew(journal: Journal, rested: () => void): void;
   closed(journal: Journal): void;
+  /** This host leaves: what is lively stays so. */
+  end(): void;
 }
 
 const QUIET_MS = 1_000;
@@ -15,10 +17,11 @@ const MOST_AT_ONCE = 20;
 export function createResting(clock: Clock): Resting {
   /** With the last number at the last look. */
   const lively = new Map<Journal, { seq: number; rested(): void }>();
-  let isPlanned = false;
+  let cancel: Cancel | undefined;
+  let isOver = false;
 
   const look = (): void => {
-    isPlanned = false;
+    cancel = undefined;
     let count = 0;
     for (const [journal, last] of lively) {
       if (journal.lastSeq !== last.seq) last.seq = journal.lastSeq;
@@ -31,9 +34,8 @@ export function createResting(clock: Clock): Resting {
     plan();
   };
   const plan = (): void => {
-    if (isPlanned || lively.size === 0) return;
-    isPlanned = true;
-    clock.after(QUIET_MS, look);
+    if (isOver || cancel || lively.size === 0) return;
+    cancel = clock.after(QUIET_MS, look);
   };
   return {
     grew(journal, rested) {
@@ -42,5 +44,9 @@ export function createResting(clock: Clock): Resting {
       plan();
     },
     closed: (journal) => void lively.delete(journal),
+    end() {
+      isOver = true;
+      cancel?.();
+    },
   };
 }

@@ -45,6 +45,8 @@ export function createScribe(
   let over = false;
 
   const failed = (thrown: unknown): void => {
+    // It is not the disk: another host has the journal now.
+    if (isOver()) return;
     if (trouble === undefined) notice(diskFull(messageOf(thrown)).message);
     trouble = messageOf(thrown);
     cancel();

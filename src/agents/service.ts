@@ -172,6 +172,7 @@ export function createAgentService(deps: AgentServiceDeps): AgentService {
     cancelPrune();
     watch.end();
     for (const session of registry.held()) session.end(isKept);
+    registry.end();
     manager.leave(toEnd);
     deps.generation.giveUp();
   };

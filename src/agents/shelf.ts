@@ -31,6 +31,8 @@ export interface Shelf {
   readonly inUse: InUse;
   /** Those that had nothing to do when something was written last: they are in no hurry. */
   resting(): ReadonlySet<string>;
+  /** This host leaves. */
+  end(): void;
 }
 
 const END = ".ndjson";
@@ -39,7 +41,7 @@ const PEEK_LINES = 40;
 
 /** `forget`: what the agent itself kept of a conversation goes with its journal. */
 export function createShelf(clock: Clock, files: Files, directory: string, forget?: ForgetConversation): Shelf {
-  const inUse = createInUse(files, directory);
+  const inUse = createInUse(files, directory, "in-use.log", "in-use.json");
   const atRest = createInUse(files, directory, "at-rest.log");
   const resting = createResting(clock);
   const file = (name: string): string => join(directory, `${name}${END}`);
@@ -75,13 +77,16 @@ export function createShelf(clock: Clock, files: Files, directory: string, forge
     const records: SessionRecord[] = [];
     let lines = 0;
     const journal = files.journal(file(name));
-    journal.readLines(0, 0, (line) => {
-      const record = parseRecord(line);
-      if (record) records.push(record);
-      return record?.type === type || ++lines >= PEEK_LINES;
-    });
-    journal.close();
-    return records;
+    try {
+      journal.readLines(0, 0, (line) => {
+        const record = parseRecord(line);
+        if (record) records.push(record);
+        return record?.type === type || ++lines >= PEEK_LINES;
+      });
+      return records;
+    } finally {
+      journal.close();
+    }
   };
   /** The agent's own names for it. */
   const conversationsOf = (name: string): { agent: string; ids: Set<string> } => {
@@ -107,6 +112,7 @@ export function createShelf(clock: Clock, files: Files, directory: string, forge
     return all.sort((left, right) => right.at - left.at).map(({ name }) => name);
   };
   return {
+    end: resting.end,
     has,
     *newest() {
       const told = new Set(inUse.gone());

@@ -21,6 +21,8 @@ export interface Viewers {
 interface Viewer {
   cursor: number;
   acknowledged: number;
+  /** That nothing can be read. */
+  isTold: boolean;
   send(events: SessionRecord[], notice?: string): void;
 }
 
@@ -47,19 +49,21 @@ export function createViewers(journal: Journal): Viewers {
     }
   };
 
-  /** One that cannot be fed is let go; the others, and the host, go on. */
-  const feedOrDrop = (clientId: string, viewer: Viewer): void => {
+  /** One that cannot be fed is told once, and tried again with the next record; the others, and the host, go on. */
+  const feedOrTell = (viewer: Viewer): void => {
     try {
       feed(viewer);
+      viewer.isTold = false;
     } catch (thrown) {
-      viewers.delete(clientId);
-      viewer.send([], `This session cannot be followed any more: ${messageOf(thrown)}; attach to it again`);
+      if (viewer.isTold) return;
+      viewer.isTold = true;
+      viewer.send([], `The session's journal cannot be read: ${messageOf(thrown)}; it is tried again`);
     }
   };
 
   const feedAll = (): void => {
     awake = false;
-    for (const [clientId, viewer] of viewers) feedOrDrop(clientId, viewer);
+    for (const viewer of viewers.values()) feedOrTell(viewer);
   };
 
   return {
@@ -68,15 +72,15 @@ export function createViewers(journal: Journal): Viewers {
     },
     attach(clientId, after, send) {
       const cursor = Math.min(after, journal.lastSeq);
-      const viewer: Viewer = { cursor, acknowledged: cursor, send };
+      const viewer: Viewer = { cursor, acknowledged: cursor, isTold: false, send };
       viewers.set(clientId, viewer);
-      feed(viewer);
+      feedOrTell(viewer);
     },
     acknowledged(clientId, seq) {
       const viewer = viewers.get(clientId);
       if (!viewer) return;
       viewer.acknowledged = Math.max(viewer.acknowledged, Math.min(seq, viewer.cursor));
-      feedOrDrop(clientId, viewer);
+      feedOrTell(viewer);
     },
     notice(text) {
       for (const viewer of viewers.values()) viewer.send([], text);

@@ -66,8 +66,8 @@ export function createHomes({ files, log, directory, here, hold, isHeld }: Homes
         const path = join(homes, name);
         const where = isolated(`"${path}"`, () => read(path));
         const origin = originOf(where, here);
-        if (where && origin === "elsewhere" && isHeld(path)) return { where: wordsFor(where), agents: theirAgents() };
-        // Before the machine was started anew: nobody holds it, and nobody ever will.
+        // Only a lock that nobody holds is proof: two machines may look like two lives of one.
+        if (where && origin !== "here" && isHeld(path)) return { where: wordsFor(where), agents: theirAgents() };
         if (origin === "gone") isolated(`"${path}"`, () => files.remove(path));
       }
       return undefined;

@@ -53,6 +53,7 @@ export function takeGeneration(files: Files, clock: Clock, directory: string, kn
     },
     onLost(tell) {
       tellLost = tell;
+      if (isLost && !isOver) tell();
     },
   };
 }

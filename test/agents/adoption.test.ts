@@ -565,6 +565,22 @@ describe("a session that comes back into use", () => {
   });
 });
 
+describe("an early answer", () => {
+  test("[SE6] [SE4] counts no more when the turn is cancelled meanwhile", () => {
+    const { world, acpId } = keptMidTurn();
+    askPermission(world, acpId);
+    const permissionId = String(world.of("permission-requested")[0]?.data["permissionId"]);
+    world.process.kill();
+    world.keep.tailLagMs = 50;
+    const next = world.takeover();
+    const ann = next.client("ann");
+    ann.done({ verb: "answer", session: "work", permissionId, optionId: "y" });
+    ann.done({ verb: "cancel", session: "work" });
+    next.machine.advance(100);
+    expect(answers(next)).toEqual([{ outcome: { outcome: "cancelled" } }]);
+  });
+});
+
 describe("a turn that was told unknown", () => {
   test("[KP3] and runs all the same is cancelled before the next one begins: its words stand in no later turn", () => {
     const world = openKept();

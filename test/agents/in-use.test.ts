@@ -1,7 +1,9 @@
 // Does the next host know which sessions were in use? Whatever came and went, and when the disk was full.
 import { describe, expect, test } from "bun:test";
 import { createInUse } from "../../src/agents/in-use.ts";
+import { createShelf } from "../../src/agents/shelf.ts";
 import { createFakeFiles } from "../support/fake-files.ts";
+import { createMachine } from "../support/fake-world.ts";
 
 const PATH = "/s/in-use.log";
 
@@ -47,12 +49,20 @@ describe("sessions in use", () => {
   test("[KP10] what an older build left is brought back too, and kept from then on as the rest", () => {
     const files = createFakeFiles();
     files.replace("/s/in-use.json", '["old","older"]');
-    const first = createInUse(files, "/s");
+    const older = () => createInUse(files, "/s", "in-use.log", "in-use.json");
+    const first = older();
     expect(first.names()).toEqual(["old", "older"]);
     first.went("old");
     first.came("new");
-    expect([createInUse(files, "/s").names(), files.texts.has("/s/in-use.json")]).toEqual([["older", "new"], false]);
+    expect([older().names(), files.texts.has("/s/in-use.json")]).toEqual([["older", "new"], false]);
     files.replace("/s/in-use.json", "broken");
-    expect(createInUse(files, "/s").names()).toEqual(["older", "new"]);
+    expect(older().names()).toEqual(["older", "new"]);
+  });
+
+  test("[KP10] of what an older build left nothing is taken for a session that rests", () => {
+    const files = createFakeFiles();
+    files.replace("/s/in-use.json", '["old"]');
+    const shelf = createShelf(createMachine().process().clock, files, "/s");
+    expect([[...shelf.resting()], shelf.inUse.names()]).toEqual([[], ["old"]]);
   });
 });

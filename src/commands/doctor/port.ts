@@ -72,7 +72,8 @@ const runsAgents = (connection: BridgeConnection): Promise<boolean> =>
   connection.askAgents({ verb: "sessions" }).then(
     () => true,
     (thrown) => {
-      if (thrown instanceof Fault && thrown.code === "REFUSED") return false;
+      // In use elsewhere they are left alone, and `doctor` says that in a line of its own.
+      if (thrown instanceof Fault && thrown.code === "REFUSED") return thrown.data["elsewhere"] !== undefined;
       throw thrown;
     },
   );
