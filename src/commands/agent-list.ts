@@ -6,7 +6,7 @@ import { Fault } from "../protocol/fault.ts";
 import { type Guard, listOf } from "../protocol/guards.ts";
 
 const none = (thrown: unknown): unknown[] => {
-  if (thrown instanceof Fault && thrown.code === "REFUSED" && thrown.data["elsewhere"] === undefined) return [];
+  if (thrown instanceof Fault && thrown.code === "REFUSED") return [];
   throw thrown;
 };
 

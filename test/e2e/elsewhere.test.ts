@@ -28,7 +28,9 @@ test.skipIf(!canLeave)(
       stage,
       "holdfast prompt demo hello -s work; echo code $?; holdfast status; holdfast stop --agents",
     );
-    expect((await other.exited).code).toBe(0);
+    // Not ended, and named: they work on elsewhere.
+    expect((await other.exited).code).toBe(1);
+    expect(other.stderr).toContain("Not ended: Agents and sessions of port");
     expect(other.stderr).toContain("are in use in another namespace of this machine");
     expect(other.stdout).toContain("code 1\n");
     expect(other.stdout).toContain("1 agent of another machine or namespace is left alone");

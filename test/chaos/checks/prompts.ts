@@ -89,6 +89,8 @@ export function checkPrompts({ record, turns, commands, faults }: Told): Violati
         session,
       });
     if (stopReason === undefined) tell("its turn never ended");
+    // A prompt that waited is refused after ten minutes by the wall; the record has the turned clock's own time.
+    else if (message?.includes("the agent never got it") && faults.some(({ what }) => what === "turn clock")) continue;
     else if (stopReason === "lost" || stopReason === "error") {
       if (!isExcused(faults, /^(kill agent|fill disk|cripple|turn clock)/, (startedAt || endedAt) - AGENT_MS, endedAt))
         tell(`it is told as "${stopReason}" (${message}), though nobody touched the agent`);
