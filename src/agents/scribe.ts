@@ -99,6 +99,8 @@ export function createScribe(
         journal.append(type, data);
         written();
       } catch (thrown) {
+        // Not for lack of room: it says itself what is wrong, and what to do.
+        if (thrown instanceof Fault) throw thrown;
         failed(thrown);
       }
       mustWrite();

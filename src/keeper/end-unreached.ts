@@ -42,3 +42,19 @@ export async function endUnreached(deps: EndUnreachedDeps, place: Place): Promis
     return `${place.directory}: ${messageOf(thrown)}`;
   }
 }
+
+/** Keepers whose agents are gone leave by themselves; one that is stopped cannot. */
+export async function untilLeft(
+  { clock, lifeOf, kill }: EndUnreachedDeps,
+  keepers: readonly ProcessMark[],
+): Promise<(string | undefined)[]> {
+  const until = async (deadline: number): Promise<ProcessMark[]> => {
+    for (;;) {
+      const there = keepers.filter((mark) => lifeOf(mark) === "alive");
+      if (there.length === 0 || clock.elapsed() > deadline) return there;
+      await clock.sleep(LOOK_MS);
+    }
+  };
+  for (const { pid } of await until(clock.elapsed() + GONE_MS)) kill(pid);
+  return (await until(clock.elapsed() + GONE_MS)).map(({ pid }) => `keeper ${pid}: it does not end`);
+}

@@ -5,7 +5,7 @@ import type { AgentProcessEvents, Keepers, LeftAgent, ProcessMark, SpawnAgent } 
 import type { Files } from "../platform/world.ts";
 import { messageOf } from "../protocol/fault.ts";
 import type { Whereabouts } from "../protocol/whereabouts.ts";
-import { endUnreached } from "./end-unreached.ts";
+import { endUnreached, untilLeft } from "./end-unreached.ts";
 import { readInputs } from "./input-log.ts";
 import { createKeptAgent, type KeptAgentDeps, type KeptProcess } from "./kept-agent.ts";
 import { type KeeperSpec, type Place, placeAt, SOCKET_PATH_BYTES } from "./place.ts";
@@ -142,7 +142,8 @@ export function createKeepers(deps: KeepersDeps): KeptAgents {
           const place = placeAt(files, directory);
           return endUnreached(isolated(directory, () => [lookedAtBy(place.spec())])[0] ?? deps, place);
         });
-      return (await Promise.all(ended)).filter((why) => why !== undefined);
+      const leavers = [...ours.values()].flatMap(({ leaver }) => leaver ?? []);
+      return [...(await Promise.all(ended)), ...(await untilLeft(deps, leavers))].filter((why) => why !== undefined);
     },
     spawn({ agent, run, command, args, env, cwd }, events) {
       const found = deps.find(command, env["PATH"] ?? "");

@@ -50,6 +50,8 @@ export interface KeptProcess extends AgentProcess {
   readonly isGone: boolean;
   /** It is another host's, or nobody's. */
   readonly isReleased: boolean;
+  /** Who was told to leave with it. */
+  readonly leaver: ProcessMark | undefined;
 }
 
 export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
@@ -63,6 +65,7 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
   /** Why it died is asked for when its files are gone. */
   let lastErrors: string[] | undefined;
   let canPunch = true;
+  let leaver: ProcessMark | undefined;
   /** Told to every keeper: one that takes another's place knows only how things were at the start. */
   let lingerMs: number | undefined;
   /** It is another host's, or nobody's: nothing of it is touched any more. */
@@ -136,6 +139,9 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
     get isReleased() {
       return over;
     },
+    get leaver() {
+      return leaver;
+    },
     start: keeper.start,
     take: keeper.reach,
     listen(offset, told) {
@@ -183,6 +189,7 @@ export function createKeptAgent(deps: KeptAgentDeps): KeptProcess {
       forget() {
         if (over) return;
         over = true;
+        leaver = place.state()?.keeper;
         lastErrors = errors();
         tail?.stop();
         link.send({ verb: "leave" });

@@ -193,3 +193,16 @@ test(
   }),
   60_000,
 );
+
+test(
+  "[KP7] a keeper that is stopped is gone after stop --agents, too",
+  withAgents(async (stage) => {
+    expect((await stage.run(prompt("work", "hello"))).code).toBe(0);
+    const [keeper = 0] = stage.keeperPids();
+    process.kill(keeper, "SIGSTOP");
+    const stopped = await stage.run(["stop", "--agents"]);
+    expect([stopped.code, isRunning(keeper)]).toEqual([0, false]);
+    await expectNothingLeft(stage);
+  }),
+  60_000,
+);

@@ -38,7 +38,11 @@ export const RULES: readonly Rule[] = [
   { kinds: ["prompt", "attach", "exec", "browse", ...TURNS, ...LOOKS, "stop"], codes: [130], when: wasTold },
   { kinds: ["acp", "mcp"], codes: [130], when: wasTold },
   // Told before it stood anywhere.
-  { kinds: ["serve", "plugin"], codes: [130], when: (_, { told, events }) => told.length > 0 && events.length === 0 },
+  {
+    kinds: ["serve", "plugin"],
+    codes: [130],
+    when: (_, { told, events }) => told.length > (events.length === 0 ? 0 : 1),
+  },
   { kinds: ["attach"], codes: [6], when: hasTimeout },
   { kinds: ["prompt"], codes: [6], when: hasTimeout },
   {
