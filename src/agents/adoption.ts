@@ -39,6 +39,12 @@ interface Adopted extends Started {
   isGone: boolean;
 }
 
+/** An agent that has not answered yet, with the sessions that are open in it. */
+interface Coming {
+  sessions: AgentSession[];
+  done: Promise<void>;
+}
+
 /** Whoever answers later is adopted later: a keeper that is stopped must not keep the others from working. */
 const PATIENT_MS = 250;
 
@@ -58,7 +64,8 @@ export function startAdoption(deps: AdoptionDeps): Adoption {
   ended.promise.catch(() => undefined);
   const late = new Map<string, Promise<void>>();
   const byRun = new Map<string, Adopted>();
-  const adopting = adopt(deps, over.signal, late, byRun).catch((thrown) =>
+  const comingByRun = new Map<string, Coming>();
+  const adopting = adopt(deps, over.signal, late, byRun, comingByRun).catch((thrown) =>
     deps.log.warn(`Not everything that an earlier host left could be taken over: ${messageOf(thrown)}`),
   );
   let isAdopted = false;
@@ -77,7 +84,14 @@ export function startAdoption(deps: AdoptionDeps): Adoption {
       if (session === undefined || registry.waiting.has(session)) registry.waiting.wake();
     },
     resume(session) {
-      const adopted = byRun.get(session.fold.run ?? "");
+      const { run = "" } = session.fold;
+      const coming = comingByRun.get(run);
+      if (coming) {
+        session.isPostponed = true;
+        coming.sessions.push(session);
+        return void late.set(session.options.name, coming.done);
+      }
+      const adopted = byRun.get(run);
       if (adopted && !adopted.isGone) deps.opener.isOpen(adopted.client, session);
       session.resume(adopted?.client, adopted?.isGone ?? true);
     },
@@ -96,6 +110,7 @@ async function adopt(
   signal: AbortSignal,
   late: Map<string, Promise<void>>,
   byRun: Map<string, Adopted>,
+  comingByRun: Map<string, Coming>,
 ): Promise<void> {
   const { clock, log, keepers, launcher, manager, opener, registry, watch } = deps;
   /** One bad thing costs only itself. */
@@ -176,8 +191,10 @@ async function adopt(
     };
     const coming = adoptLate().catch((thrown) => log.warn(`${each.agent} cannot be taken over: ${messageOf(thrown)}`));
     manager.expect(each.agent, coming);
+    comingByRun.set(each.run, { sessions: waiting, done: coming });
     for (const { options } of waiting) late.set(options.name, coming);
     void coming.then(() => {
+      comingByRun.delete(each.run);
       for (const { options } of waiting) late.delete(options.name);
     });
   }

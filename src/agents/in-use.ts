@@ -64,7 +64,10 @@ export function createInUse(files: Files, directory: string, log = "in-use.log",
     names ??= read();
     return names;
   };
+  /** What could not be written yet: it is tried again with the next line. */
+  const unwritten: string[] = [];
   const keep = (line: string): void => {
+    unwritten.push(line);
     try {
       if (lines++ > MOST_LINES) {
         file?.close();
@@ -72,12 +75,16 @@ export function createInUse(files: Files, directory: string, log = "in-use.log",
         const all = [...[...gone].map((name) => `-${name}\n`), ...[...known()].map((name) => `+${name}\n`)];
         files.replace(path, all.join(""));
         lines = all.length;
+        unwritten.length = 0;
         return;
       }
       file ??= files.journal(path);
-      file.append(line);
+      for (let next = unwritten[0]; next !== undefined; next = unwritten[0]) {
+        file.append(next);
+        unwritten.shift();
+      }
     } catch {
-      // A full disk: then the next host finds some of them only by their name.
+      // A full disk: until there is room the next host finds some of them only by their name.
     }
   };
 

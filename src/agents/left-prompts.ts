@@ -21,7 +21,7 @@ export const PARKED_MS = 10 * 60_000;
 export type LeftPrompt = { prompt: Prompt } & (
   | { kind: "runs"; client: AcpClient; at: string; asked: Promise<{ stopReason: string }> | undefined }
   | { kind: "waits" }
-  | { kind: "over"; end: typeof LOST }
+  | { kind: "over"; end: Record<string, string> }
 );
 
 /** `client`: the agent that had the session open; `isGone`: it is dead, or told to die. */
@@ -30,7 +30,7 @@ export function leftPrompts(
   client: AcpClient | undefined,
   isGone: boolean,
 ): LeftPrompt[] {
-  const { open, started, again, run } = journal.fold;
+  const { open, started, again, run, cancelAsked } = journal.fold;
   /** Only there it is known whether it was sent: another life of the agent would do it twice. */
   const isItsLife = started?.run === undefined || started.run === run;
   return open.map(({ promptId, seq, at, clientId, policy }): LeftPrompt => {
@@ -45,9 +45,11 @@ export function leftPrompts(
     };
     if (started?.promptId === promptId) {
       const asked = client?.resumed(promptId, again === promptId);
+      if (cancelAsked === promptId && !asked) return { kind: "over", prompt, end: { stopReason: "cancelled" } };
       if (client && (asked || (!isGone && isItsLife))) return { kind: "runs", prompt, client, at: started.at, asked };
       return { kind: "over", prompt, end: LOST };
     }
+    if (cancelAsked === promptId) return { kind: "over", prompt, end: { stopReason: "cancelled" } };
     const isFresh = clock.since(at) < PARKED_MS;
     return isFresh || (client && !isGone) ? { kind: "waits", prompt } : { kind: "over", prompt, end: NEVER_SENT };
   });

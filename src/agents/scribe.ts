@@ -11,8 +11,8 @@ export interface Scribe {
   mustWrite(): void;
   /** Something still waits to be written. */
   readonly isBehind: boolean;
-  /** Resolves when nothing waits any more; never when this host ends before. */
-  written(): Promise<void>;
+  /** Resolves when nothing waits any more; false: this host ended before. */
+  written(): Promise<boolean>;
   /** From now on nothing is written. */
   end(): void;
   readonly isOver: boolean;
@@ -38,7 +38,7 @@ export function createScribe(
   notice: (text: string) => void = () => {},
 ): Scribe {
   const waiting: Waiting[] = [];
-  const whenWritten: (() => void)[] = [];
+  const whenWritten: ((isWritten: boolean) => void)[] = [];
   let lost = 0;
   let trouble: string | undefined;
   let cancel: Cancel = () => {};
@@ -74,7 +74,7 @@ export function createScribe(
       lost = 0;
       if (trouble !== undefined) notice(`The journal can be written again; ${missing} records were lost`);
       trouble = undefined;
-      for (const tell of whenWritten.splice(0)) tell();
+      for (const tell of whenWritten.splice(0)) tell(true);
     } catch (thrown) {
       failed(thrown);
     }
@@ -109,10 +109,14 @@ export function createScribe(
     get isBehind() {
       return waiting.length > 0;
     },
-    written: () => new Promise((resolve) => (waiting.length > 0 || isOver() ? whenWritten.push(resolve) : resolve())),
+    written() {
+      if (isOver() || waiting.length === 0) return Promise.resolve(!isOver());
+      return new Promise((resolve) => void whenWritten.push(resolve));
+    },
     end() {
       over = true;
       cancel();
+      for (const tell of whenWritten.splice(0)) tell(false);
     },
     get isOver() {
       return isOver();

@@ -83,6 +83,7 @@ export class AgentSession {
     return this.#scribe.isBehind;
   }
 
+  written: Scribe["written"] = () => this.#scribe.written();
   record: Scribe["record"] = (type, data, source) => this.#scribe.record(type, data, source);
 
   /** What an earlier host left open: the turn that runs in this client, if it still does, and what was queued. */
@@ -105,7 +106,6 @@ export class AgentSession {
   }
 
   knows = (promptId: string): boolean => this.#known.after(promptId) !== undefined;
-
   /** Under an id that is known already nothing is sent again. Returns behind which record its events are. */
   prompt(prompt: Prompt): number {
     const { promptId, text, policy, clientId, closes } = prompt;
@@ -132,6 +132,9 @@ export class AgentSession {
     if (promptId !== undefined && this.#running?.promptId !== promptId) return this.withdraw(promptId);
     if (!this.#running && this.#activity.openToolCalls === 0) return false;
     this.#cancelled = true;
+    const running = this.#running;
+    // Not sent yet: the next host would send it.
+    if (running && !this.#written.has(running)) this.record("cancel-asked", { promptId: running.promptId });
     if (this.acpSessionId) this.#client?.cancel(this.acpSessionId);
     this.permissions.cancel("cancel");
     return true;
@@ -205,18 +208,19 @@ export class AgentSession {
     void this.#pump();
   }
 
+  #isOff = (prompt: Prompt): boolean => this.#cancelled || this.#running !== prompt;
   async #turn(prompt: Prompt): Promise<Ended> {
     try {
       // The caller notes first that it runs.
       await Promise.resolve();
       const client = await this.#deps.ready(this);
       await client.endGivenUp(this.acpSessionId ?? "");
-      if (this.#cancelled || this.#running !== prompt) return { stopReason: "cancelled" };
+      if (this.#isOff(prompt)) return { stopReason: "cancelled" };
       this.suppressed = false;
       this.record("turn-started", { promptId: prompt.promptId }, client.position());
       // Nothing is sent whose beginning is not on record: the next host would send it again.
-      await this.#scribe.written();
-      if (this.#cancelled || this.#running !== prompt) return { stopReason: "cancelled" };
+      if (!(await this.#scribe.written())) return await new Promise<never>(() => {});
+      if (this.#isOff(prompt)) return { stopReason: "cancelled" };
       this.#activity.turnStarted();
       return await this.#ask(prompt, client);
     } catch (thrown) {
@@ -234,17 +238,13 @@ export class AgentSession {
       const again = this.fold.again === promptId;
       return await client.prompt(this.acpSessionId ?? "", [{ type: "text", text }], promptId, again);
     } catch (thrown) {
-      if (!isForgotten(thrown) || !this.#mayAskAgain(prompt)) return turnFailure(thrown, this.options, client);
+      // Once, and only where nothing was done.
+      const mayAgain = isForgotten(thrown) && !this.#isOff(prompt) && !this.#scribe.isOver && !this.isBehind;
+      if (!mayAgain || !isUntouched(this.fold, prompt.promptId)) return turnFailure(thrown, this.options, client);
       this.record("session-forgotten", { promptId: prompt.promptId, ...forgottenBy(this.options, thrown) });
       this.#written.delete(prompt);
       this.#deps.forgotten(this, client);
       return await this.#turn(prompt);
     }
-  }
-
-  /** Once, and only where nothing was done. */
-  #mayAskAgain(prompt: Prompt): boolean {
-    const isWanted = this.#running === prompt && !this.#cancelled && !this.#scribe.isOver;
-    return isWanted && !this.isBehind && isUntouched(this.fold, prompt.promptId);
   }
 }

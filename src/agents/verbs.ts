@@ -1,6 +1,6 @@
 // What may a client ask of agents and sessions? One verb each.
 import type { AgentRequest, AgentSessionInfo, SessionRecord } from "../protocol/agents.ts";
-import { Fault } from "../protocol/fault.ts";
+import { Fault, hostLeaves } from "../protocol/fault.ts";
 import { DISK_FLOOR_BYTES } from "../protocol/settings.ts";
 import type { AcpClient } from "./acp-client.ts";
 import type { AgentManager } from "./agent-manager.ts";
@@ -54,6 +54,12 @@ function mustHaveRoom(bytes: number): void {
     "DISK_FULL",
     `The disk is full: ${left} MiB are left where sessions are kept; make room and try again`,
   );
+}
+
+/** What a person decided is told as done when the next host would know it. */
+async function onRecord<Answer>(session: AgentSession, answer: Answer): Promise<Answer> {
+  if (await session.written()) return answer;
+  throw hostLeaves();
 }
 
 export function createVerbs({ launcher, manager, registry, watch, ready, linger, close, ...deps }: VerbsDeps): Verbs {
@@ -153,13 +159,19 @@ export function createVerbs({ launcher, manager, registry, watch, ready, linger,
         const session = registry.live(request.session);
         return { detached: session !== undefined && detach(session, clientId) };
       }
-      case "cancel":
-        return { cancelled: registry.named(request.session).cancel(request.promptId) };
-      case "withdraw":
-        return { withdrawn: registry.named(request.session).withdraw(request.promptId) };
-      case "answer":
-        registry.named(request.session).permissions.answer(request.permissionId, request.optionId, clientId);
-        return {};
+      case "cancel": {
+        const session = registry.named(request.session);
+        return await onRecord(session, { cancelled: session.cancel(request.promptId) });
+      }
+      case "withdraw": {
+        const session = registry.named(request.session);
+        return await onRecord(session, { withdrawn: session.withdraw(request.promptId) });
+      }
+      case "answer": {
+        const session = registry.named(request.session);
+        session.permissions.answer(request.permissionId, request.optionId, clientId);
+        return await onRecord(session, {});
+      }
       case "close":
         await close(request.session);
         return {};

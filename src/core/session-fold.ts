@@ -48,6 +48,8 @@ export interface SessionFold {
   open: OpenPrompt[];
   /** `run`: the life of the agent that it was sent to; `spoke`: the agent has done something in it. */
   started?: { promptId: string; at: string; run?: string; spoke?: true };
+  /** Somebody took this one back before the agent had it. */
+  cancelAsked?: string;
   /** The agent refused this prompt, since it did not know the session any more: it is sent once more. */
   again?: string;
   permissions: FoldedPermission[];
@@ -153,6 +155,7 @@ function noticePrompt(fold: SessionFold, { seq, at, type, data, source }: Sessio
   } else {
     fold.open = fold.open.filter((each) => each.promptId !== promptId);
     if (fold.again === promptId) delete fold.again;
+    if (fold.cancelAsked === promptId) delete fold.cancelAsked;
     if (fold.started?.promptId === promptId) delete fold.started;
   }
 }
@@ -204,6 +207,9 @@ export function noticeRecord(fold: SessionFold, record: SessionRecord): void {
       return lostAgent(fold);
     case "agent-exited":
       return lostAgent(fold);
+    case "cancel-asked":
+      fold.cancelAsked = String(data["promptId"]);
+      return;
     case "session-forgotten":
       fold.again = String(data["promptId"]);
       delete fold.started;

@@ -643,3 +643,39 @@ describe("a turn that was told unknown", () => {
     expect(prompts(next)).toEqual(["warm", "second"]);
   });
 });
+
+describe("what a person decided", () => {
+  test("[SE6] a prompt that was cancelled before the agent had it is not sent by the next host", () => {
+    const world = openKept({ replies: { initialize: () => undefined } });
+    const ann = world.client("ann");
+    ann.prompt("first", { session: "work" });
+    world.machine.until(() => world.keep.held.length > 0);
+    expect(ann.done({ verb: "cancel", session: "work" })).toEqual({ cancelled: true });
+    world.keep.agents.options = {};
+    const next = world.takeover();
+    next.machine.advance(40_000);
+    expect(next.of("turn-ended").map(({ data }) => data["stopReason"])).toEqual(["cancelled"]);
+    expect(next.keep.agents.all.flatMap((agent) => agent.asked("session/prompt"))).toEqual([]);
+  });
+
+  test("[SE4] [KP9] on a full disk an answer and a withdrawal are acknowledged when they are on record, or end as a loss", () => {
+    const { world, acpId } = keptMidTurn();
+    const ann = world.client("ann");
+    ann.prompt("second", { session: "work", promptId: "00000002-second" });
+    askPermission(world, acpId);
+    const permissionId = String(world.of("permission-requested")[0]?.data["permissionId"]);
+    world.machine.files.failWrites(1_000_000);
+    const codes: string[] = [];
+    const note = (asked: Promise<unknown>) =>
+      void asked.then(
+        () => codes.push("done"),
+        (thrown) => codes.push(String(thrown.code)),
+      );
+    note(ann.ask({ verb: "answer", session: "work", permissionId, optionId: "y" }));
+    note(ann.ask({ verb: "withdraw", session: "work", promptId: "00000002-second" }));
+    world.machine.advance(3_000);
+    expect(codes).toEqual([]);
+    world.machine.wait(world.service.leave(true));
+    expect(codes).toEqual(["SESSION_DISCONNECTED", "SESSION_DISCONNECTED"]);
+  });
+});
