@@ -7,6 +7,8 @@ import { isRunning, kinship } from "./leftovers.ts";
 import type { StreamEvent } from "./process.ts";
 import { until } from "./until.ts";
 
+const TOLD_MS = 1_000;
+
 const toldOf = (events: readonly StreamEvent[], type: string) => events.filter((event) => event.type === type);
 
 const sleepers = (stage: AgentStage, seconds: number) =>
@@ -24,11 +26,13 @@ test(
     expect(neighbour.stdout).toBe("other (turn 1)\n");
     const pid = await stage.agentPid();
 
+    const killedAt = performance.now();
     process.kill(pid, "SIGKILL");
     await Promise.all([
       asker.event("turn-ended", ({ stopReason }) => stopReason === "lost"),
       watcher.event("turn-ended", ({ stopReason }) => stopReason === "lost"),
     ]);
+    expect(performance.now() - killedAt).toBeLessThan(TOLD_MS);
     expect(await asker.exited).toEqual({ code: 5, signal: null });
     // On a slow machine it had to say before that it waits for the agent.
     expect(JSON.parse(asker.stderr.trim().split("\n").at(-1) ?? "")).toMatchObject({
