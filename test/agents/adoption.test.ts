@@ -27,6 +27,16 @@ const end = (world: KeptWorld): void => {
   world.machine.advance(5);
 };
 
+/** An agent that has had its first turn. */
+function warmedUp() {
+  const world = openKept();
+  const ann = world.client("ann");
+  ann.prompt("warm", { session: "work" });
+  world.machine.until(() => world.keep.held.length > 0 && world.agent.asked("session/prompt").length === 1);
+  end(world);
+  return { world, ann };
+}
+
 describe("a turn", () => {
   test("[KP2] goes on under the next host and ends once; a client that attaches behind what it has misses nothing", () => {
     const { world, viewer, acpId, promptId } = keptMidTurn();
@@ -91,11 +101,7 @@ describe("a turn", () => {
   });
 
   test("[KP3] started and never sent: host and keeper died in that moment, and the next host sends it once", () => {
-    const world = openKept();
-    const ann = world.client("ann");
-    ann.prompt("warm", { session: "work" });
-    world.machine.until(() => world.keep.held.length > 0 && world.agent.asked("session/prompt").length === 1);
-    end(world);
+    const { world, ann } = warmedUp();
     ann.prompt("first", { session: "work" });
     world.machine.until(() => world.of("turn-started").length === 2);
     expect(prompts(world)).toEqual(["warm"]);
@@ -107,11 +113,7 @@ describe("a turn", () => {
   });
 
   test("[KP3] recorded by a keeper that did not live to write it: outcome unknown, told, and never sent again", () => {
-    const world = openKept();
-    const ann = world.client("ann");
-    ann.prompt("warm", { session: "work" });
-    world.machine.until(() => world.keep.held.length > 0 && world.agent.asked("session/prompt").length === 1);
-    end(world);
+    const { world, ann } = warmedUp();
     world.one.fifo.room = 10;
     ann.prompt("first", { session: "work" });
     world.machine.advance(50);
@@ -151,11 +153,7 @@ describe("a turn", () => {
   });
 
   test("[KP6] the same while the host lives: the keeper dies in the middle of a prompt, and its turn is told as lost", () => {
-    const world = openKept();
-    const ann = world.client("ann");
-    ann.prompt("warm", { session: "work" });
-    world.machine.until(() => world.keep.held.length > 0 && world.agent.asked("session/prompt").length === 1);
-    end(world);
+    const { world, ann } = warmedUp();
     world.one.fifo.room = 10;
     ann.prompt("first", { session: "work" });
     world.machine.advance(50);
@@ -508,11 +506,8 @@ describe("hosts", () => {
 
 describe("a session that comes back into use", () => {
   test("[KP4] closed and watched, then prompted again: the next host knows it, and its turn goes on", () => {
-    const world = openKept();
-    const [ann, bob] = [world.client("ann"), world.client("bob")];
-    ann.prompt("warm", { session: "work" });
-    world.machine.until(() => world.keep.held.length > 0 && world.agent.asked("session/prompt").length === 1);
-    end(world);
+    const { world, ann } = warmedUp();
+    const bob = world.client("bob");
     ann.done({ verb: "close", session: "work" });
     bob.attach("work");
     ann.prompt("first", { session: "work" });
@@ -583,11 +578,7 @@ describe("an early answer", () => {
 
 describe("a turn that was told unknown", () => {
   test("[KP3] and runs all the same is cancelled before the next one begins: its words stand in no later turn", () => {
-    const world = openKept();
-    const ann = world.client("ann");
-    ann.prompt("warm", { session: "work" });
-    world.machine.until(() => world.keep.held.length > 0 && world.agent.asked("session/prompt").length === 1);
-    end(world);
+    const { world, ann } = warmedUp();
     // Recorded and written, but its keeper dies before the mark: the next one cannot know that the agent has it.
     const acpId = String(world.agent.asked("session/prompt")[0]?.params?.["sessionId"]);
     ann.prompt("first", { session: "work" });
@@ -628,11 +619,7 @@ describe("a turn that was told unknown", () => {
   });
 
   test("[KP3] an agent that never got it, or never answers, keeps the next turn waiting for five seconds at most", () => {
-    const world = openKept();
-    const ann = world.client("ann");
-    ann.prompt("warm", { session: "work" });
-    world.machine.until(() => world.keep.held.length > 0 && world.agent.asked("session/prompt").length === 1);
-    end(world);
+    const { world, ann } = warmedUp();
     world.one.fifo.room = 10;
     ann.prompt("first", { session: "work" });
     world.machine.advance(50);
